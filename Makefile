@@ -1,0 +1,63 @@
+# `make lab` sets everything up and runs the main job; `make test` checks all of it. Both need root on Debian or Ubuntu.
+.NOTPARALLEL:
+.PHONY: help lab lab-down lab-status test test-full test-down environment lint unit sanity contract fleet bench
+
+PYTHON ?= python3
+BIN := .venv/bin
+COLLECTION := collections/ansible_collections/modelshelf/fleet
+RESULTS := .test-results
+PYTEST = $(BIN)/pytest --junitxml=$(RESULTS)/$@.xml
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make lab          three test hosts, the fleet on them, a completion from the served model
+lab:
+	@$(PYTHON) -m lab up
+
+## make lab-down     end the hosts; the caches stay
+lab-down:
+	@$(PYTHON) -m lab down
+
+## make lab-status   what runs
+lab-status:
+	@$(PYTHON) -m lab status
+
+## make test         lint, unit, sanity, contract and fleet tests
+test: environment
+	@rm -rf $(RESULTS)
+	@$(MAKE) --no-print-directory lint unit sanity contract fleet
+	@$(PYTHON) tests/summary.py $(RESULTS)
+
+environment:
+	@$(PYTHON) -m lab environment
+
+## make lint         ruff, mypy, yamllint and ansible-lint
+lint: environment
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline --strict
+
+unit: environment
+	$(PYTEST) -q $(COLLECTION)/tests/unit tests/unit
+
+## make sanity       ansible-test sanity and units
+sanity: environment
+	cd $(COLLECTION) && "$(CURDIR)/$(BIN)/python" "$(CURDIR)/$(BIN)/ansible-test" sanity --venv --color no
+	cd $(COLLECTION) && "$(CURDIR)/$(BIN)/python" "$(CURDIR)/$(BIN)/ansible-test" units --venv --color no
+
+contract: environment
+	$(PYTEST) -q tests/contract
+
+## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own
+fleet: environment
+	PATH="$(CURDIR)/$(BIN):$$PATH" MODELSHELF_RESULTS="$(CURDIR)/$(RESULTS)" $(BIN)/molecule test --all
+
+## make test-down    end the hosts that a killed `make test` left
+test-down:
+	@$(PYTHON) -m lab down --name test
+
+## make bench NAME=x run benchmarks/x.py; its last line is one JSON object with the figures
+bench: environment
+	@$(BIN)/python benchmarks/$(NAME).py
