@@ -1,0 +1,245 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generations: complete, startable descriptions of an instance, numbered, of which `current` names one.
+
+`<root>/<instance>/generations/<n>/{vllm.yaml,release.json,env,engine}`, and `current`, `previous` -> generations/<n>.
+A generation never changes after it was written. Standard library and Python 3.9 only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import posixpath
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import (
+    env_file,
+    env_values,
+    parse_vllm_yaml,
+    vllm_yaml,
+)
+
+FORMAT = 1
+_INSTANCE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_PER_WRITE = ("generation", "created", "created_by")
+"""Fields of a release that do not say what would be started."""
+
+
+class GenerationError(Exception):
+    """A generation that cannot be written, found or used."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What would be started, as the bytes of its files: two equal contents are the same to vLLM."""
+
+    release: Mapping[str, Any]
+    vllm_yaml: str
+    env: str = field(repr=False)
+    engine: str
+
+    def shown(self) -> dict[str, Any]:
+        """The content fit to be shown: variables of the environment by name only."""
+        return {
+            "release": dict(self.release),
+            "vllm.yaml": parse_vllm_yaml(self.vllm_yaml),
+            "environment": sorted(env_values(self.env)),
+        }
+
+
+def wanted_content(
+    *,
+    instance: str,
+    model: str,
+    version: str,
+    weights_path: str,
+    manifest_digest: str | None,
+    config: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    engine: Mapping[str, Any],
+    unit_sha256: str,
+) -> Content:
+    """The content that these inputs describe. Raises ValueError that names an input which cannot be used."""
+    text = vllm_yaml(config)
+    path = posixpath.normpath(engine["path"])
+    release = {
+        "format": FORMAT,
+        "instance": instance,
+        "model": model,
+        "version": version,
+        "weights_path": weights_path,
+        "manifest_digest": manifest_digest,
+        "engine": {**{key: value for key, value in engine.items() if value is not None}, "path": path},
+        "config_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "unit_sha256": unit_sha256,
+    }
+    return Content(release, text, env_file(environment), path)
+
+
+def difference(old: Content | None, new: Content) -> dict[str, Any]:
+    """`before` and `after`, as Ansible shows them. Of the environment only names, and which have another value."""
+    before: dict[str, Any] = old.shown() if old else {}
+    after = new.shown()
+    if old:
+        ours, theirs = env_values(old.env), env_values(new.env)
+        after["environment"] = [
+            name if ours.get(name) == theirs[name] or name not in ours else f"{name} (changed)"
+            for name in sorted(theirs)
+        ]
+        # A file that was edited by hand can differ without any of what is shown here.
+        if old != new and before == after:
+            after["note"] = "the files of the newest generation are not as they were written"
+    return {"before": before, "after": after}
+
+
+class Instance:
+    """The generations of one instance below `root`."""
+
+    def __init__(self, root: str, name: str) -> None:
+        if not _INSTANCE.fullmatch(name):
+            raise GenerationError(f"the instance name {name!r} is not usable: 1 to 63 characters of a-z 0-9 -")
+        self.name = name
+        self.path = Path(root, name)
+        self._generations = self.path / "generations"
+
+    def numbers(self) -> list[int]:
+        """The generations that exist, oldest first."""
+        if not self._generations.is_dir():
+            return []
+        return sorted(int(entry.name) for entry in self._generations.iterdir() if entry.name.isdigit())
+
+    def directory(self, number: int) -> Path:
+        """Where a generation is."""
+        return self._generations / str(number)
+
+    def linked(self, link: str) -> int | None:
+        """The generation that `current` or `previous` names, None when there is no such link."""
+        path = self.path / link
+        if not path.is_symlink():
+            return None
+        name = path.readlink().name
+        return int(name) if name.isdigit() else None
+
+    def release(self, number: int) -> dict[str, Any]:
+        """The release.json of a generation. Raises GenerationError when it is not there or no JSON object."""
+        path = self.directory(number) / "release.json"
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise GenerationError(f"{path} cannot be read: {error}") from None
+        if not isinstance(data, dict) or data.get("format", FORMAT) > FORMAT:
+            raise GenerationError(f"{path} has a format that this version cannot read: use a newer Modelshelf")
+        return data
+
+    def summary(self) -> dict[str, Any]:
+        """What vllm_generation_info tells about the instance."""
+        generations: list[dict[str, Any]] = []
+        for number in self.numbers():
+            try:
+                generations.append(self.release(number))
+            except GenerationError as error:
+                generations.append({"generation": number, "fault": str(error)})
+        links = {link: self.linked(link) for link in ("current", "previous")}
+        return {"instance": self.name, **links, "generations": generations}
+
+    def content(self, number: int) -> Content | None:
+        """The content of a generation, None when a part of it is missing: then it equals nothing."""
+        directory = self.directory(number)
+        try:
+            release = {key: value for key, value in self.release(number).items() if key not in _PER_WRITE}
+            yaml, env = ((directory / name).read_text(encoding="utf-8") for name in ("vllm.yaml", "env"))
+            return Content(release, yaml, env, engine=str((directory / "engine").readlink()))
+        except (OSError, ValueError, GenerationError):
+            return None
+
+    def check_engine(self, content: Content) -> None:
+        """Raise GenerationError unless the engine of a content can be run: better now than after a stop."""
+        program = Path(content.engine, "bin", "vllm")
+        if not os.access(program, os.X_OK):
+            raise GenerationError(
+                f"the engine at {content.engine} has no program bin/vllm: install it, or correct its path"
+            )
+
+    def write(self, number: int, content: Content, created_by: str) -> None:
+        """Write a generation: complete under its number, or not at all. Raises OSError."""
+        draft = self._generations / f".draft-{number}"
+        if draft.exists():
+            shutil.rmtree(draft)
+        _make(draft)
+        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        release = {**content.release, "generation": number, "created": created, "created_by": created_by}
+        _write(draft / "vllm.yaml", content.vllm_yaml, 0o644)
+        _write(draft / "release.json", json.dumps(release, indent=2, ensure_ascii=False) + "\n", 0o644)
+        _write(draft / "env", content.env, 0o600)
+        (draft / "engine").symlink_to(content.engine)
+        _sync(draft)
+        # Renaming onto a generation that another run has written meanwhile fails: it is not empty.
+        draft.rename(self.directory(number))
+        _sync(self._generations)
+
+    def flip(self, number: int) -> bool:
+        """Make `current` name a generation, and `previous` the one it named before. False when it already does.
+
+        Each link is replaced at once; a crash between the two leaves `current` as it was.
+        """
+        if number not in self.numbers():
+            there = ", ".join(map(str, self.numbers())) or "none"
+            raise GenerationError(
+                f"instance {self.name} has no generation {number} below {self.path}: there are {there}"
+            )
+        before = self.linked("current")
+        if before == number:
+            return False
+        if before is not None:
+            self._link("previous", before)
+        self._link("current", number)
+        return True
+
+    def _link(self, link: str, number: int) -> None:
+        draft = self.path / f".{link}.draft"
+        draft.unlink(missing_ok=True)
+        draft.symlink_to(Path("generations", str(number)))
+        draft.replace(self.path / link)
+        _sync(self.path)
+
+
+def instances(root: str) -> list[Instance]:
+    """The instances that have generations below `root`, by name."""
+    if not Path(root).is_dir():
+        return []
+    names = sorted(entry.name for entry in Path(root).iterdir() if (entry / "generations").is_dir())
+    return [Instance(root, name) for name in names if _INSTANCE.fullmatch(name)]
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        os.fchmod(descriptor, mode)
+        file.write(text)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _make(directory: Path) -> None:
+    """A directory that everybody may enter, whatever the umask, and those above it that are missing."""
+    if not directory.is_dir():
+        _make(directory.parent)
+        directory.mkdir()
+        directory.chmod(0o755)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two states of an instance that vllm_generation brings about, each with what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import Instance, difference, wanted_content
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, read_manifest
+
+DESCRIPTION = ("model", "version", "weights_path", "config", "engine")
+"""The parameters without which nothing can be described."""
+
+_MANIFEST_TIMEOUT = 60.0
+
+
+def present(
+    instance: Instance, asked: Mapping[str, Any], environment: Mapping[str, Any], *, check_mode: bool
+) -> dict[str, Any]:
+    """Write the next generation unless the newest one is what is asked for.
+
+    Raises ValueError and GenerationError for what cannot be used, WeightsFault for weights that cannot be read; in
+    check mode they, and the engine, need not be there yet.
+    """
+    wanted = wanted_content(
+        instance=instance.name,
+        manifest_digest=_digest(asked["weights_path"], absent_is_fine=check_mode),
+        environment=environment,
+        unit_sha256=asked["unit_sha256"],
+        **{key: asked[key] for key in DESCRIPTION},
+    )
+    numbers = instance.numbers()
+    newest = instance.content(numbers[-1]) if numbers else None
+    changed = newest != wanted
+    number = (numbers[-1] if numbers else 0) + changed
+    if changed and not check_mode:
+        instance.check_engine(wanted)
+        instance.write(number, wanted, asked["created_by"])
+    return {"changed": changed, "diff": difference(newest, wanted), **_report(instance, number)}
+
+
+def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, Any]:
+    """Make `current` name a generation. Raises GenerationError when it does not exist.
+
+    In check mode it need not: it may be one that the same play would have written.
+    """
+    before, links = instance.linked("current"), _links(instance)
+    if not check_mode:
+        instance.flip(number)
+    report = _report(instance, number)
+    if check_mode and before != number:
+        report.update(current=number, previous=before, restart_needed=False)
+    after = {"current": report["current"], "previous": report["previous"]}
+    return {"changed": before != number, "diff": {"before": links, "after": after}, **report}
+
+
+def _digest(weights_path: str, *, absent_is_fine: bool) -> str | None:
+    try:
+        return read_manifest(weights_path, timeout=_MANIFEST_TIMEOUT).digest
+    except WeightsFault:
+        if absent_is_fine:
+            return None
+        raise
+
+
+def _links(instance: Instance) -> dict[str, int | None]:
+    return {link: instance.linked(link) for link in ("current", "previous")}
+
+
+def _report(instance: Instance, number: int) -> dict[str, Any]:
+    links = _links(instance)
+    return {
+        "generation": number,
+        **links,
+        "path": str(instance.directory(number)),
+        "restart_needed": links["current"] != number,
+    }
