@@ -52,7 +52,7 @@ contract: environment
 
 ## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own
 fleet: environment
-	PATH="$(CURDIR)/$(BIN):$$PATH" MODELSHELF_RESULTS="$(CURDIR)/$(RESULTS)" $(BIN)/molecule test --all
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all
 
 ## make test-down    end the hosts that a killed `make test` left
 test-down:

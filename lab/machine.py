@@ -111,7 +111,7 @@ def find_python(oldest: tuple[int, int], newest: tuple[int, int]) -> str:
     for minor in range(newest[1], oldest[1] - 1, -1):
         name = f"python{newest[0]}.{minor}"
         candidates = [str(root / name) for root in roots if (root / name).exists()]
-        candidates += [path for path in (shutil.which(name), f"/usr/bin/{name}") if path]
+        candidates += [path for path in (shutil.which(name), shutil.which(f"/usr/bin/{name}")) if path]
         for candidate in candidates:
             probe = [candidate, "-c", "import ensurepip, venv, ssl, sqlite3"]
             if subprocess.run(probe, capture_output=True).returncode == 0:
