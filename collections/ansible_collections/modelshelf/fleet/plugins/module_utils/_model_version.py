@@ -150,7 +150,7 @@ def _result(plan: Plan, manifest: Manifest, found: Found) -> dict[str, Any]:
         "manifest": manifest.as_dict(),
         "prefix": plan.prefix,
         "uploaded": _sum(plan.upload),
-        "skipped": _sum(plan.skip),
+        "reused": _sum(plan.skip),
         "diff": {"before_header": plan.prefix, "after_header": plan.prefix, "before": before, "after": after},
     }
 

@@ -135,7 +135,7 @@ uploaded:
     bytes:
       description: Sum of their sizes.
       type: int
-skipped:
+reused:
   description: How much was in the store already.
   returned: success
   type: dict
