@@ -1,6 +1,6 @@
 # `make lab` sets everything up and runs the main job; `make test` checks all of it. Both need root on Debian or Ubuntu.
 .NOTPARALLEL:
-.PHONY: help lab lab-down lab-status test test-full test-down environment lint unit sanity contract fleet bench
+.PHONY: help lab lab-down lab-status test test-full full test-down environment lint unit sanity contract fleet bench
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,6 +28,14 @@ test: environment
 	@rm -rf $(RESULTS)
 	@$(MAKE) --no-print-directory lint unit sanity contract fleet
 	@$(PYTHON) tests/summary.py $(RESULTS)
+
+## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core (about an hour; no lab may run)
+test-full: test
+	@$(MAKE) --no-print-directory full
+	@$(PYTHON) tests/summary.py $(RESULTS)
+
+full: environment
+	$(PYTEST) -q -s tests/full
 
 environment:
 	@$(PYTHON) -m lab environment

@@ -13,7 +13,7 @@ from lab.environment import make_environment
 from lab.image import image_store
 from lab.machine import check_machine, install_packages
 from lab.run import LabError, Stages, say
-from lab.settings import CACHE, LABS, Lab
+from lab.settings import CACHE, CHECKOUT, LABS, Lab
 
 
 def prepare(stages: Stages, lab: Lab) -> dict[str, str]:
@@ -53,13 +53,15 @@ def status(lab: Lab) -> None:
         return
     say(f"held by {held['checkout']} (pid {held['pid']})")
     say(hosts.podman(lab, "ps", "--all", "--format", "table {{.Names}}  {{.Status}}").rstrip())
-    fleet.table(lab)
+    if held["checkout"] == str(CHECKOUT):
+        fleet.table(lab)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m lab", description=__doc__)
     parser.add_argument("command", choices=["up", "down", "status", "hosts", "environment"])
     parser.add_argument("--name", choices=sorted(LABS), default="lab", help="which set of hosts (default: lab)")
+    parser.add_argument("--python", metavar="3.X", help="for environment: this Python alone, linked as .venv-3.X")
     arguments = parser.parse_args()
     lab = LABS[arguments.name]
     try:
@@ -67,6 +69,9 @@ def main() -> int:
             up(lab)
         elif arguments.command == "hosts":
             prepare(Stages(7), lab)
+        elif arguments.command == "environment" and arguments.python:
+            version = (3, int(arguments.python.removeprefix("3.")))
+            make_environment(version, version, f".venv-{arguments.python}")
         elif arguments.command == "environment":
             make_environment()
         elif arguments.command == "status":

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adds up the JUnit files of a run: summary.py FOLDER. The last line is the count; exits 1 when a test failed or none ran."""
+"""Adds up the JUnit files of a run: summary.py FOLDER.
+
+The last line is the count; exits 1 when a test failed or none ran.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ def main(folder: Path) -> int:
     passed = failed = 0
     for path in sorted(folder.glob("*.xml")):
         suites = ElementTree.parse(path).getroot().iter("testsuite")
-        counts = [{name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")} for suite in suites]
+        counts = [
+            {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")} for suite in suites
+        ]
         bad = sum(one["failures"] + one["errors"] for one in counts)
         good = sum(one["tests"] - one["skipped"] for one in counts) - bad
         sys.stdout.write(f"{path.stem}: {good} passed, {bad} failed\n")
