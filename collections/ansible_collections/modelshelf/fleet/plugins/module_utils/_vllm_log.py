@@ -89,7 +89,7 @@ _SPECIFIC = (
         "Lower max-model-len, or use more or larger GPUs",
     ),
     (
-        r"World size .* is larger than|tensor.parallel.size.*(?:GPU|device)|No CUDA GPUs are available",
+        r"World size .* is larger than|parallel size .* cannot be larger than|No CUDA GPUs are available",
         "there are fewer GPUs than the parallel sizes need",
         "Lower the parallel sizes, or give the instance more GPUs",
     ),
@@ -123,6 +123,9 @@ _SECRETS = (
     re.compile(r"(\b)(hf_[A-Za-z0-9]{20,})"),
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ORIGIN = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:ERROR [\d-]+ [\d:]+ \[[^\]]+\] )?")
+_HARMLESS = re.compile(r"\b(?:DEBUG|INFO|WARNING) \d\d-\d\d ")
+"""vLLM repeats its whole configuration in lines of these levels, with every word in it."""
 _LONGEST = 400
 
 
@@ -139,10 +142,10 @@ def explain(lines: Sequence[str], secrets: Iterable[str] = ()) -> Cause | None:
     """The last known cause in a log, None when nothing in it is known."""
     hidden = tuple(secrets)
     for table in (_SPECIFIC, _GENERAL):
-        for line in reversed(lines):
+        for line in (line for line in reversed(lines) if not _HARMLESS.search(line)):
             for pattern, what, advice in table:
                 if re.search(pattern, line):
-                    return Cause(what, advice, _readable(line, hidden))
+                    return Cause(what, advice, _ORIGIN.sub("", _readable(line, hidden)).strip())
     return None
 
 

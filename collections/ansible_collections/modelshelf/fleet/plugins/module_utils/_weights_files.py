@@ -155,18 +155,22 @@ def _read_file(root: str, path: str, hashes: bool, tell: Callable[[dict[str, Any
 
 
 def check_refused_write(root: str, name: str, identity: Identity, timeout: float) -> None:
-    """Try to create a file below `root` as the user `name`. Raises WeightsFault unless that is refused."""
+    """Try to create a directory and a file below `root` as the user `name`. Raises WeightsFault unless refused."""
     probe = posixpath.join(root, f".modelshelf-write-probe-{os.getpid()}")
 
     def work() -> Iterator[Any]:
-        try:
-            os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except OSError as error:
-            yield error.errno
-        else:
-            with suppress(OSError):
-                Path(probe).unlink()
-            yield 0
+        # The directory comes first: where it can be made, nothing has to be written. A file that was closed on a
+        # writable rclone mount reaches the store even when it is deleted at once.
+        for create, delete in ((os.mkdir, os.rmdir), (_create_file, os.unlink)):
+            try:
+                create(probe)
+            except OSError as error:
+                yield error.errno
+            else:
+                with suppress(OSError):
+                    delete(probe)
+                yield 0
+                return
 
     for code in answers(work, identity, timeout, f"trying to write below {root}"):
         if code == 0:
@@ -178,6 +182,10 @@ def check_refused_write(root: str, name: str, identity: Identity, timeout: float
             raise WeightsFault(
                 SILENT, f"a write by {name} below {root} was expected to be refused, but: {os.strerror(code)}"
             )
+
+
+def _create_file(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def answers(work: Callable[[], Iterator[Any]], identity: Identity, timeout: float, doing: str) -> Iterator[Any]:
