@@ -193,9 +193,7 @@ class Instance:
         """
         if number not in self.numbers():
             there = ", ".join(map(str, self.numbers())) or "none"
-            raise GenerationError(
-                f"instance {self.name} has no generation {number} below {self.path}: there are {there}"
-            )
+            raise GenerationError(f"no generation {number} below {self.path}: there are {there}")
         before = self.linked("current")
         if before == number:
             return False

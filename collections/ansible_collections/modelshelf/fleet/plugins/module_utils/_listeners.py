@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which process listens on a port, and whether it belongs to a unit, from proc(5). Standard library, Python 3.9.
 
-vLLM binds with SO_REUSEPORT: an old server and a new one can listen on the same port at once, each getting a share of
-the connections. So every listener counts, not the one that happened to answer.
+With several front processes vLLM binds with SO_REUSEPORT: then an old server and a new one can listen on one port at
+once, each getting a share of the connections. So every listener counts, not the one that happened to answer.
 """
 
 from __future__ import annotations
@@ -129,7 +129,10 @@ def _plain(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
 
 
 def _resolved(address: str, port: int) -> set[str]:
-    found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
+    try:
+        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
+    except socket.gaierror:
+        return set()
     return {_plain(ipaddress.ip_address(str(item[4][0]).partition("%")[0])) for item in found}
 
 

@@ -115,8 +115,7 @@ class Ladder:
         self._rungs.append(rung)
         while True:
             # The unit is looked at before each try: a crash ends the wait, and the log is that of the run that crashed.
-            running = self._running() is not None
-            if running and holds():
+            if self._running() and holds():
                 return
             if self._clock() - self._start >= self._gate.timeout:
                 raise self._failure(f"after {self._gate.timeout:g} s {missing()}", quote=True)
@@ -162,18 +161,18 @@ class Ladder:
 
     def _check_listeners(self) -> None:
         self._rungs.append("listener")
-        gate, state = self._gate, self._last
-        others = foreign(gate.address, gate.port, state.control_group if state else "", self._proc)
-        if others:
-            raise self._failure(
-                f"{self._server} is not {gate.unit}'s alone: {', '.join(others)} listens there too.{self._answers_as()}"
-                " Stop that process, then run again"
-            )
+        if strangers := self._strangers():
+            raise self._failure(f"{strangers} Stop that process, then run again")
 
-    def _answers_as(self) -> str:
-        """What a stranger on the port serves, as a sentence; empty when it does not say."""
-        older = ", ".join(sorted(roots_of(self._server, _PATIENCE) - {self._gate.root}))
-        return f" An older server answers on this port: root is {older}, expected {self._gate.root}." if older else ""
+    def _strangers(self) -> str:
+        """Who else listens on the port and what it serves, as sentences; empty when nobody does."""
+        gate, state = self._gate, self._last
+        others = ", ".join(foreign(gate.address, gate.port, state.control_group if state else "", self._proc))
+        if not others:
+            return ""
+        older = ", ".join(sorted(roots_of(self._server, _PATIENCE) - {gate.root}))
+        served = f" An older server answers on this port: root is {older}, expected {gate.root}." if older else ""
+        return f"{others} listens on {self._server} and is no process of {gate.unit}.{served}"
 
     def _check_allowed(self, answer: Answer, path: str) -> None:
         if answer.status in (401, 403):
@@ -213,7 +212,7 @@ class Ladder:
         self._check_allowed(answer, path)
         text = completion_text(answer)
         if answer.status != 200 or text is None:
-            raise self._crash(f"{path}: expected 200 with a text, found {answer.status} {answer.excerpt()}")
+            raise self._failure(f"{path}: expected 200 with a text, found {answer.status} {answer.excerpt()}")
         return text
 
     def _check_weights(self) -> None:
@@ -240,11 +239,11 @@ class Ladder:
             lines = [str(error)]
         cause, shown = explain(lines, secrets) if explained else None, tail(lines, secrets=secrets)
         if cause:
-            message = f"{message}. Cause: {cause}"
+            message = f"{message.rstrip('.')}. Cause: {cause}"
         elif quote and shown:
             message = f"{message}; last log lines: {' | '.join(shown[-_QUOTED:])}"
         return GateFailure(self._rungs[-1], scrub(f"{self._rungs[-1]}: {message}", secrets), shown)
 
     def _crash(self, message: str) -> GateFailure:
-        """A failure that the log of this run explains, or at least accompanies."""
-        return self._failure(message, quote=True, explained=True)
+        """A failure that the log of this run explains, or at least accompanies, and who holds the port."""
+        return self._failure(" ".join(filter(None, [message, self._strangers()])), quote=True, explained=True)
