@@ -163,11 +163,11 @@ def test_versions_are_listed_in_order(shelf: Shelf, tmp_path: Path) -> None:
 
 def test_absent_version_is_an_answer(shelf: Shelf, tmp_path: Path) -> None:
     put(shelf, dry_run(tmp_path, []), "qwen", "v1")
-    absent, _ = info(model="Qwen", version="v9")
+    absent = info(model="Qwen", version="v9")[0]
     assert (absent["exists"], absent["versions"], absent["available"]) == (False, [], ["v1"])
-    present, _ = info(model="qwen", version="v1")
+    present = info(model="qwen", version="v1")[0]
     assert (present["exists"], len(present["versions"])) == (True, 1)
-    unknown, _ = info(model="opt")
+    unknown = info(model="opt")[0]
     assert (unknown["versions"], unknown["available"]) == ([], [])
 
 

@@ -105,7 +105,7 @@ def test_answers_are_sorted_by_code(code: str, message: str, status: int, expect
         with pytest.raises(expected, match=text) as caught:
             store.read("opt/v1/config.json")
     assert "s3://models/opt/v1/config.json (endpoint http://127.0.0.1:9)" in str(caught.value)
-    assert type(caught.value) is expected
+    assert caught.type is expected
 
 
 def test_no_answer_is_unreachable() -> None:
