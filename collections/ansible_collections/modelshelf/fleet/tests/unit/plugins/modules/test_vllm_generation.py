@@ -1,0 +1,144 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""vllm_generation and vllm_generation_info, as Ansible runs them: check, real, check again, again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+
+from ansible_collections.modelshelf.fleet.plugins.modules import vllm_generation, vllm_generation_info
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
+
+SECRET = "canary-key-7f3a"
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    publish(tmp_path / "v1")
+    publish(tmp_path / "v2", {"config.json": b"[]"})
+    (tmp_path / "engine" / "bin").mkdir(parents=True)
+    (tmp_path / "engine" / "bin" / "vllm").write_text("#!/bin/sh\n")
+    (tmp_path / "engine" / "bin" / "vllm").chmod(0o755)
+
+    def run(module: Any = vllm_generation, version: str = "v1", check: bool = False, **changes: Any) -> dict[str, Any]:
+        arguments = {"root": str(tmp_path / "instances"), "instance": "main", **changes}
+        if module is vllm_generation and changes.get("state") != "current":
+            wanted = {
+                "model": "tiny",
+                "version": version,
+                "weights_path": str(tmp_path / version),
+                "config": {"model": str(tmp_path / version), "port": 8000},
+                "environment": {"VLLM_API_KEY": SECRET, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "0,1"},
+                "engine": {"version": "0.32.0", "path": str(tmp_path / "engine")},
+            }
+            arguments = {**wanted, **arguments}
+        with (
+            patch_module_args({**arguments, "_ansible_check_mode": check, "_ansible_inject_invocation": True}),
+            pytest.raises(SystemExit),
+        ):
+            module.main()
+        text = capsys.readouterr().out
+        assert SECRET not in text
+        result: dict[str, Any] = json.loads(text)
+        return result
+
+    return run
+
+
+def test_check_then_real_then_again(run: Run, tmp_path: Path) -> None:
+    for check, changed in ((True, True), (False, True), (True, False), (False, False)):
+        before = sorted(map(str, tmp_path.rglob("*")))
+        result = run(check=check)
+        assert (result["changed"], result["generation"], result["current"]) == (changed, 1, None)
+        assert result["restart_needed"] is True
+        assert result["path"] == str(tmp_path / "instances/main/generations/1")
+        assert (sorted(map(str, tmp_path.rglob("*"))) == before) == (check or not changed)
+
+
+def test_a_new_version_is_a_new_generation_and_the_old_one_stays_current(run: Run) -> None:
+    run()
+    assert run(state="current", generation=1)["restart_needed"] is False
+    for check in (True, False):
+        result = run(version="v2", check=check)
+        assert (result["generation"], result["current"], result["restart_needed"]) == (2, 1, True)
+        assert result["diff"]["before"]["release"]["version"] == "v1"
+        assert result["diff"]["after"]["release"]["version"] == "v2"
+
+
+def test_flipping_and_flipping_back(run: Run) -> None:
+    run()
+    run(version="v2")
+    for number, check, changed, previous in (
+        (1, True, True, None),
+        (1, False, True, None),
+        (1, True, False, None),
+        (2, True, True, 1),
+        (2, False, True, 1),
+        (2, False, False, 1),
+    ):
+        result = run(state="current", generation=number, check=check)
+        assert (result["changed"], result["current"], result["previous"]) == (changed, number, previous)
+    assert run(state="current", generation=1)["diff"] == {
+        "before": {"current": 2, "previous": 1},
+        "after": {"current": 1, "previous": 2},
+    }
+
+
+def test_a34_check_mode_on_a_bare_host(run: Run, tmp_path: Path) -> None:
+    bare = {"weights_path": "/srv/nowhere/v1", "engine": {"version": "1", "path": "/opt/nowhere"}}
+    result = run(check=True, **bare)
+    assert (result["changed"], result["generation"]) == (True, 1)
+    assert result["diff"]["after"]["release"]["manifest_digest"] is None
+    assert run(state="current", generation=1, check=True)["changed"] is True
+    assert not (tmp_path / "instances").exists()
+    assert "/srv/nowhere is not a mount point" in run(**bare)["msg"]
+
+
+def test_a35_short_values_of_the_environment_do_not_blank_out_the_result(run: Run) -> None:
+    result = run()
+    assert result["generation"] == 1
+    names = ["CUDA_VISIBLE_DEVICES", "HF_HUB_OFFLINE", "VLLM_API_KEY"]
+    assert result["diff"]["after"]["environment"] == names
+    assert result["invocation"]["module_args"]["environment"] == names
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"engine": {"version": "1", "path": "/opt/nowhere"}}, "the engine at /opt/nowhere has no program bin/vllm"),
+        ({"config": {"api-key": SECRET}}, "api-key is a secret"),
+        ({"environment": {"A-B": SECRET}}, "'A-B' is not a name of a variable"),
+        ({"environment": {"VLLM_API_KEY": [SECRET]}}, "VLLM_API_KEY is of type list"),
+        ({"instance": "Main"}, "'Main' is not usable"),
+        ({"model": None, "version": ""}, "nothing is given for model, version"),
+        ({"state": "current"}, "generation"),
+        ({"state": "current", "generation": 7}, "no generation 7"),
+    ],
+)
+def test_refusals_write_nothing_and_show_no_secret(
+    run: Run, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    result = run(**changes)
+    assert result["failed"] is True
+    assert message in result["msg"]
+    assert not (tmp_path / "instances").exists()
+
+
+def test_info(run: Run) -> None:
+    assert run(vllm_generation_info)["instances"] == []
+    run()
+    run(version="v2")
+    run(state="current", generation=2)
+    (found,) = run(vllm_generation_info, check=True)["instances"]
+    assert (found["instance"], found["current"], found["previous"]) == ("main", 2, None)
+    assert [item["version"] for item in found["generations"]] == ["v1", "v2"]
+    assert run(vllm_generation_info, instance=None)["instances"] == [found]
+    assert "is not usable" in run(vllm_generation_info, instance="../x")["msg"]
