@@ -79,14 +79,6 @@ def read_safetensors(path: Path, name: str, size: int) -> SafetensorsHeader:
     return SafetensorsHeader(tensors=frozenset(ranges), data_bytes=end)
 
 
-def gguf_fault(path: Path, name: str, size: int) -> str:
-    """Why a GGUF file cannot be one: its magic and the three numbers that follow it."""
-    if size < 24:
-        return f"{name} is truncated: expected at least the 24 bytes of a GGUF header, found {size} bytes"
-    with path.open("rb") as stream:
-        return "" if stream.read(4) == b"GGUF" else f"{name} is not a GGUF file: it does not begin with GGUF"
-
-
 def torch_fault(path: Path, name: str) -> str:
     """Why a PyTorch file cannot be one: neither a complete zip archive nor an old pickle."""
     with path.open("rb") as stream:

@@ -18,12 +18,12 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._file_tree import
 from ansible_collections.modelshelf.fleet.plugins.module_utils._formats import (
     WEIGHT_SUFFIXES,
     SafetensorsHeader,
-    gguf_fault,
     lfs_pointer_size,
     read_json_object,
     read_safetensors,
     torch_fault,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._gguf import gguf_fault
 from ansible_collections.modelshelf.fleet.plugins.module_utils._shards import (
     hf_weights,
     index_faults,

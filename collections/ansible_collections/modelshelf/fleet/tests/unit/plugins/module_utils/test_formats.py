@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._formats import (
-    gguf_fault,
     lfs_pointer_size,
     read_json_object,
     read_safetensors,
@@ -74,15 +73,6 @@ def test_lfs_pointer(tmp_path: Path) -> None:
     assert lfs_pointer_size(path, path.stat().st_size) == 4_976_698_672
     path.write_bytes(safetensors({"a": 1}))
     assert lfs_pointer_size(path, path.stat().st_size) is None
-
-
-def test_gguf(tmp_path: Path) -> None:
-    path = tmp_path / "w"
-    path.write_bytes(b"GGUF" + bytes(30))
-    assert gguf_fault(path, "w", 34) == ""
-    path.write_bytes(b"GGML" + bytes(30))
-    assert "not a GGUF file" in gguf_fault(path, "w", 34)
-    assert "found 10 bytes" in gguf_fault(path, "w", 10)
 
 
 def test_torch(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ WEIGHTS = safetensors({"w": 10})
 KINDS: dict[str, dict[str, bytes | str]] = {
     "hf": hf_files(),
     "mistral": {"params.json": "{}", "consolidated.safetensors": WEIGHTS, "tekken.json": "{}"},
-    "gguf": {"opt-q4.gguf": b"GGUF" + bytes(40)},
+    "gguf": {"opt-q4.gguf": b"GGUF\3\0\0\0" + bytes(16)},
     "tensorizer": {"config.json": "{}", "model.tensors": b"x", "tokenizer.model": b"x"},
     "lora": {"adapter_config.json": '{"base_model_name_or_path": "opt"}', "adapter_model.safetensors": WEIGHTS},
 }
