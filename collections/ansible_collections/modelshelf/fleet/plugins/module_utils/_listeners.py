@@ -48,7 +48,7 @@ def parse_listeners(text: str, port: int) -> list[Listener]:
     """The sockets that listen on `port` in a text like /proc/net/tcp or tcp6."""
     found = []
     for fields in (line.split() for line in text.splitlines()[1:]):
-        host, _, number = fields[1].partition(":")
+        host, number = fields[1].split(":")
         if fields[3] == _LISTEN and int(number, 16) == port:
             found.append(Listener(_address(host), fields[9], int(fields[7])))
     return found

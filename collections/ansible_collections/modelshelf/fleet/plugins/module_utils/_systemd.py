@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -88,8 +86,8 @@ def parse_show(text: str) -> UnitState:
 class Systemd:
     """The service manager of this host, asked through its commands. Tests give it recorded answers by `run`."""
 
-    def __init__(self, run: Runner | None = None) -> None:
-        self._run = _run if run is None else run
+    def __init__(self, run: Runner) -> None:
+        self._run = run
 
     def state(self, unit: str) -> UnitState:
         """The state of `unit`; one that does not exist has `exists` False."""
@@ -108,22 +106,18 @@ class Systemd:
         return text.splitlines()
 
 
-def _run(command: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-            timeout=_PATIENCE,
+def through(run_command: Callable[..., tuple[int, str, str]]) -> Runner:
+    """A runner that uses AnsibleModule.run_command, with a limit for how long a command may take."""
+
+    def run(command: Sequence[str]) -> str:
+        status, output, error = run_command(
+            ["timeout", str(_PATIENCE), *command], environ_update={"LC_ALL": "C.UTF-8"}, errors="replace"
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SystemdError(f"cannot ask {command[0]}: {error}") from None
-    if done.returncode:
-        raise SystemdError(f"{' '.join(command)} failed with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
+        if status:
+            raise SystemdError(f"{' '.join(command)} failed with {status}: {error.strip()}")
+        return output
+
+    return run
 
 
 def _number(text: str) -> int:

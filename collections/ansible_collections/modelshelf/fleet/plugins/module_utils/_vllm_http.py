@@ -90,7 +90,7 @@ def cards(answer: Answer) -> list[dict[str, Any]]:
 def roots_of(server: Server, timeout: float) -> set[str]:
     """What the models are loaded from, asked several times: listeners on one port share its connections."""
     roots: set[str] = set()
-    for _ in range(8):
+    for _attempt in range(8):
         with suppress(NoAnswer):
             roots |= {str(card.get("root")) for card in cards(server.get("/v1/models", timeout))}
     return roots

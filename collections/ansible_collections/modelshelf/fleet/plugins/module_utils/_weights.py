@@ -83,8 +83,7 @@ def mount_at(directory: str, mountinfo: str | None = None) -> Mount | None:
     text = Path("/proc/self/mountinfo").read_text(encoding="utf-8") if mountinfo is None else mountinfo
     wanted, found = posixpath.normpath(directory), None
     for line in text.splitlines():
-        before, _, after = line.partition(" - ")
-        fields, kinds = before.split(" "), after.split(" ")
+        fields, kinds = (part.split(" ") for part in f"{line} - ".split(" - ")[:2])
         if len(fields) > 4 and len(kinds) > 1 and _unescape(fields[4]) == wanted:
             found = Mount(kinds[0], _unescape(kinds[1]))
     return found
@@ -114,7 +113,7 @@ def in_child(
         os.close(reader)
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
-        for _ in range(20):
+        for _attempt in range(20):
             if os.waitpid(child, os.WNOHANG)[0]:
                 break
             time.sleep(0.01)

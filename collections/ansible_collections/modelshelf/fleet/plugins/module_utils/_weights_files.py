@@ -46,7 +46,7 @@ def identity_of(user: str) -> Identity:
 def identity_of_process(pid: int, proc: str = "/proc") -> Identity:
     """The identity that a running process has now. Raises OSError when there is none."""
     text = Path(proc, str(pid), "status").read_text(encoding="utf-8", errors="replace")
-    fields = {name: value.split() for name, _, value in (line.partition(":") for line in text.splitlines())}
+    fields = {name: value.split() for name, value in (line.split(":", 1) for line in text.splitlines())}
     return Identity(int(fields["Uid"][1]), int(fields["Gid"][1]), tuple(int(group) for group in fields["Groups"]))
 
 
@@ -140,7 +140,7 @@ def _read_file(root: str, path: str, hashes: bool, tell: Callable[[dict[str, Any
         with Path(root, path).open("rb", buffering=0) as file:
             size, read, hasher = os.fstat(file.fileno()).st_size, 0, hashlib.sha256()
             if not hashes:
-                ends = [os.pread(file.fileno(), 1, offset) for offset in {0, max(0, size - 1)}]
+                ends = [os.pread(file.fileno(), 1, offset) for offset in (0, max(0, size - 1))]
                 if size and not all(ends):
                     raise OSError(errno.EIO, "short read")
             else:

@@ -153,7 +153,7 @@ skipped_reason:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._ready import Gate, GateFailure, Ladder
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, through
 
 
 def run(module: AnsibleModule, systemd: Systemd) -> None:
@@ -188,7 +188,7 @@ def main() -> None:
             "root": {"type": "str", "required": True},
             "api_key": {"type": "str", "default": "", "no_log": True},
             "prompt": {"type": "str", "default": "the quick brown"},
-            "max_tokens": {"type": "int", "default": 8},
+            "max_tokens": {"type": "int", "default": 8, "no_log": False},
             "timeout": {"type": "int", "default": 1800},
             "completion_timeout": {"type": "int", "default": 60},
             "interval": {"type": "float", "default": 1.0},
@@ -198,7 +198,7 @@ def main() -> None:
     )
     if not module.params["served_names"]:
         module.fail_json(msg="served_names is empty: a server always has a name")
-    run(module, Systemd())
+    run(module, Systemd(through(module.run_command)))
 
 
 if __name__ == "__main__":

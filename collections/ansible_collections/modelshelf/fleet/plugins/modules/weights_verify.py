@@ -130,7 +130,7 @@ skipped_reason:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, through
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import (
     Wanted,
@@ -150,7 +150,7 @@ def run(module: AnsibleModule) -> None:
         except WeightsFault as fault:
             module.exit_json(changed=False, skipped_reason=f"not verified in check mode: {fault}")
     try:
-        found = verify(wanted, Systemd().reload)
+        found = verify(wanted, Systemd(through(module.run_command)).reload)
     except WeightsFault as fault:
         module.fail_json(msg=str(fault), fault=fault.kind)
     except SystemdError as error:

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, parse_show
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import (
+    Systemd,
+    SystemdError,
+    parse_show,
+    through,
+)
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import ABSENT, CRASHED, show
 
 
@@ -58,7 +63,15 @@ def test_a_run_that_wrote_nothing_leaves_the_journal_of_the_unit() -> None:
     assert commands.asked[1][-1] == "--unit=u.service"
 
 
-def test_commands_that_fail_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(SystemdError, match="cannot ask systemctl"):
-        Systemd().state("u.service")
+def test_a_runner_has_a_limit_and_plain_words() -> None:
+    asked: list[list[str]] = []
+
+    def run_command(command: list[str], **options: object) -> tuple[int, str, str]:
+        asked.append(command)
+        return (0, "ActiveState=active\n", "") if len(asked) == 1 else (1, "", "Unit not loaded.\n")
+
+    systemd = Systemd(through(run_command))
+    assert systemd.state("u.service").is_active
+    assert asked[0][:3] == ["timeout", "30", "systemctl"]
+    with pytest.raises(SystemdError, match=r"systemctl reload -- u\.service failed with 1: Unit not loaded\."):
+        systemd.reload("u.service")

@@ -40,7 +40,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: str, log: str = "", **changes: Any
 ) -> dict[str, Any]:
     host = Host([state], log)
-    monkeypatch.setattr(vllm_ready, "Systemd", lambda: Systemd(host.run))
+    monkeypatch.setattr(vllm_ready, "Systemd", lambda runner: Systemd(host.run))
     arguments = {"unit": "u.service", "address": "127.0.0.1", "port": 1, "served_names": ["q"], "root": "/w/v1"}
     wanted = {**arguments, "api_key": KEY, "timeout": 1, "_ansible_inject_invocation": True, **changes}
     with patch_module_args(wanted), pytest.raises(SystemExit):
@@ -95,4 +95,4 @@ def test_a_host_without_systemd(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         pytest.raises(SystemExit),
     ):
         vllm_ready.main()
-    assert "cannot ask systemctl" in capsys.readouterr().out
+    assert "systemctl show" in capsys.readouterr().out

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A shelf and its mount on this machine, both by rclone. Needs root, /dev/fuse and fusermount3."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, mount_at
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import Verified, Wanted, verify
+
+USER = "nobody"
+READ_ONLY = ("--allow-other", "--read-only", "--umask", "022")
+MODULE = "ansible_collections.modelshelf.fleet.plugins.module_utils._weights"
+
+
+class Shelf:
+    """`rclone serve s3` of a directory, and `rclone mount` of one model in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.rclone = shutil.which("rclone", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        assert self.rclone and os.geteuid() == 0 and Path("/dev/fuse").exists(), "needs rclone, root and /dev/fuse"
+        self.home, self.model, self.mountpoint = home, home / "store" / "models" / "tiny", home / "weights" / "tiny"
+        self.model.mkdir(parents=True)
+        self.mountpoint.mkdir(parents=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = int(free.getsockname()[1])
+        self.config = home / "rclone.conf"
+        self.config.write_text(
+            "[shelf]\ntype = s3\nprovider = Other\nno_check_bucket = true\n"
+            "access_key_id = shelfreader\nsecret_access_key = shelfsecret\n"
+            f"endpoint = http://127.0.0.1:{self.port}\nforce_path_style = true\n"
+        )
+        self.store = self._start(
+            "serve",
+            "s3",
+            str(home / "store"),
+            "--addr",
+            f"127.0.0.1:{self.port}",
+            "--auth-key",
+            "shelfreader,shelfsecret",
+            "--dir-cache-time",
+            "0s",
+        )
+        self._until(self._answers)
+        self.mount_process: subprocess.Popen[bytes] | None = None
+
+    def mount(self, *options: str) -> None:
+        quick = ("--contimeout", "2s", "--timeout", "2s", "--low-level-retries", "1", "--retries", "1")
+        arguments = ("shelf:models/tiny/", str(self.mountpoint), "--dir-cache-time", "5m", *quick, *options)
+        self.mount_process = self._start("mount", *arguments)
+        self._until(lambda: mount_at(str(self.mountpoint)) is not None)
+
+    def unmount(self) -> None:
+        subprocess.run(["fusermount3", "-uz", str(self.mountpoint)], check=False, capture_output=True)
+        if self.mount_process:
+            self._end(self.mount_process)
+
+    def reload(self, unit: str) -> None:
+        assert unit == "mount.service" and self.mount_process
+        self.mount_process.send_signal(signal.SIGHUP)
+
+    def verify(self, version: str, **changes: Any) -> Verified:
+        values = {"user": USER, "timeout": 3.0, "cache_seconds": 300, **changes}
+        return verify(Wanted(str(self.mountpoint / version), str(self.mountpoint), **values), self.reload)
+
+    def fault(self, version: str, **changes: Any) -> WeightsFault:
+        with pytest.raises(WeightsFault) as caught:
+            self.verify(version, **changes)
+        return caught.value
+
+    def check(self, version: str, expected_digest: str, timeout: int = 20) -> subprocess.CompletedProcess[str]:
+        """The check before a start, as the service's user, with the library as it lies on a host."""
+        library, release = self.home / "lib", self.home / "release.json"
+        package = library / "ansible_collections/modelshelf/fleet/plugins/module_utils"
+        package.mkdir(parents=True, exist_ok=True)
+        for name in ("_weights.py", "_manifest.py"):
+            shutil.copy(Path(_weights.__file__).with_name(name), package)
+        release.write_text(
+            json.dumps({"weights_path": str(self.mountpoint / version), "manifest_digest": expected_digest})
+        )
+        python = shutil.which("python3", path="/usr/bin:/bin")
+        assert python
+        return subprocess.run(
+            [python, "-m", MODULE, "check", str(release), "--timeout", str(timeout)],
+            check=False,
+            capture_output=True,
+            text=True,
+            user=USER,
+            cwd="/",
+            env={"PYTHONPATH": str(library), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    def close(self) -> None:
+        self.store.send_signal(signal.SIGCONT)
+        self.unmount()
+        self._end(self.store)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        assert self.rclone
+        with (self.home / "log").open("ab") as log:
+            return subprocess.Popen([self.rclone, "--config", str(self.config), *arguments], stdout=log, stderr=log)
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def _until(self, holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20
+        while not holds():
+            assert time.monotonic() < deadline, (self.home / "log").read_text()
+            time.sleep(0.05)
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(10)
