@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH, Manifest
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import SystemdError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
     ABSENT,
     DAMAGED,
@@ -116,7 +117,7 @@ def _await_mount(wanted: Wanted, sleep: Callable[[float], None]) -> None:
 def _await_manifest(
     wanted: Wanted, identity: Identity, reload: Callable[[str], None], sleep: Callable[[float], None]
 ) -> Manifest:
-    deadline, reloaded = time.monotonic() + wanted.timeout, False
+    deadline, cache = time.monotonic() + wanted.timeout, ""
     while True:
         left = max(1.0, deadline - time.monotonic())
         try:
@@ -124,23 +125,29 @@ def _await_manifest(
         except WeightsFault as fault:
             if fault.kind not in (ABSENT, DEAD, SILENT, NOT_MOUNTED):
                 raise
-            if fault.kind == ABSENT and wanted.unit and not reloaded:
+            if fault.kind == ABSENT and wanted.unit and not cache:
                 # One listing of the mount may be older than the version; a second one cannot be.
-                reload(wanted.unit)
-                reloaded, deadline = True, min(deadline, time.monotonic() + SETTLE)
+                cache, deadline = _dropped(wanted.unit, reload), min(deadline, time.monotonic() + SETTLE)
             elif time.monotonic() >= deadline - 0.5:
-                raise _explained(wanted, fault, identity, reloaded=reloaded) from None
+                raise _explained(wanted, fault, identity, cache or "the version may be newer than that") from None
         sleep(0.5)
 
 
-def _explained(wanted: Wanted, fault: WeightsFault, identity: Identity, *, reloaded: bool) -> WeightsFault:
+def _dropped(unit: str, reload: Callable[[str], None]) -> str:
+    try:
+        reload(unit)
+    except SystemdError as error:
+        return f"it could not be dropped: {error}"
+    return f"it was dropped by a reload of {unit}"
+
+
+def _explained(wanted: Wanted, fault: WeightsFault, identity: Identity, seen: str) -> WeightsFault:
     """The fault of a version that is not there, with the versions that are."""
     if fault.kind != ABSENT:
         return fault
     version, model = posixpath.basename(wanted.path), posixpath.basename(wanted.mountpoint)
     there = ", ".join(versions_at(wanted.mountpoint, identity, wanted.timeout)) or "none"
     cache = f" ({wanted.cache_seconds} s)" if wanted.cache_seconds else ""
-    seen = f"it was dropped by a reload of {wanted.unit}" if reloaded else "the version may be newer than that"
     return WeightsFault(
         ABSENT,
         f"version {version} of {model}: {fault}. Versions there: {there}."

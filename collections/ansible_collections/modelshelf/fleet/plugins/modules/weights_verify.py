@@ -130,7 +130,7 @@ skipped_reason:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, through
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, through
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import (
     Wanted,
@@ -153,8 +153,6 @@ def run(module: AnsibleModule) -> None:
         found = verify(wanted, Systemd(through(module.run_command)).reload)
     except WeightsFault as fault:
         module.fail_json(msg=str(fault), fault=fault.kind)
-    except SystemdError as error:
-        module.fail_json(msg=str(error))
     manifest = found.manifest
     module.exit_json(
         changed=False,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights, _weights_verify
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import SystemdError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import Identity, Mount, WeightsFault
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import Verified, Wanted, verify
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
@@ -65,6 +66,16 @@ def test_a3_an_absent_version_is_explained(tmp_path: Path, unit: str, says: str)
     assert caught.value.kind == _weights.ABSENT
     for part in ("version v9 of ", "shelf:models/tiny/v9/", "Versions there: v1.", "listing cache (300 s)", says):
         assert part in str(caught.value)
+
+
+def test_a_mount_that_cannot_be_reloaded_does_not_hide_what_is_missing(tmp_path: Path) -> None:
+    def refuse(unit: str) -> None:
+        raise SystemdError(f"systemctl reload -- {unit} failed with 1: Unit not loaded.")
+
+    wanted = Wanted(str(tmp_path / "v9"), str(tmp_path), "me", timeout=0.6, unit="mount.service")
+    with pytest.raises(WeightsFault, match="Versions there: none") as caught:
+        verify(wanted, refuse, sleep=lambda seconds: None)
+    assert "it could not be dropped: systemctl reload -- mount.service failed with 1" in str(caught.value)
 
 
 def test_the_manifest_of_another_version_is_refused(tmp_path: Path) -> None:
