@@ -246,4 +246,4 @@ class Ladder:
 
     def _crash(self, message: str) -> GateFailure:
         """A failure that the log of this run explains, or at least accompanies, and who holds the port."""
-        return self._failure(" ".join(filter(None, [message, self._strangers()])), quote=True, explained=True)
+        return self._failure("; ".join(filter(None, [message, self._strangers()])), quote=True, explained=True)
