@@ -52,8 +52,8 @@ unit: environment
 
 ## make sanity       ansible-test sanity and units
 sanity: environment
-	cd $(COLLECTION) && "$(CURDIR)/$(BIN)/python" "$(CURDIR)/$(BIN)/ansible-test" sanity --venv --color no
-	cd $(COLLECTION) && "$(CURDIR)/$(BIN)/python" "$(CURDIR)/$(BIN)/ansible-test" units --venv --color no
+	$(BIN)/python -m tests.ansible_test sanity
+	$(BIN)/python -m tests.ansible_test units
 
 contract: environment
 	$(PYTEST) -q tests/contract
