@@ -131,7 +131,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ORIGIN = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:ERROR [\d-]+ [\d:]+ \[[^\]]+\] )?")
 _HARMLESS = re.compile(r"\b(?:DEBUG|INFO|WARNING) \d\d-\d\d ")
 """vLLM repeats its whole configuration in lines of these levels, with every word in it."""
-_ACCESS = re.compile(r"^INFO:\s+\S+ - \"")
+_NOISE = re.compile(r"^INFO:\s+\S+ - \"|\] Route: ")
 _LONGEST = 400
 
 
@@ -156,9 +156,9 @@ def explain(lines: Sequence[str], secrets: Iterable[str] = ()) -> Cause | None:
 
 
 def tail(lines: Sequence[str], count: int = 15, secrets: Iterable[str] = ()) -> list[str]:
-    """The last `count` lines that say more than who asked for what, fit to be shown."""
+    """The last `count` lines that say more than what can be or was asked for, fit to be shown."""
     hidden = tuple(secrets)
-    return [_readable(line, hidden) for line in lines if line.strip() and not _ACCESS.match(line)][-count:]
+    return [_readable(line, hidden) for line in lines if line.strip() and not _NOISE.search(line)][-count:]
 
 
 def _readable(line: str, secrets: Iterable[str]) -> str:

@@ -132,7 +132,7 @@ def read_manifest(path: str, *, timeout: float, identity: Identity | None = None
     try:
         answer = next(in_child(work, stall=timeout, identity=identity))
     except (Stalled, StopIteration):
-        raise WeightsFault(SILENT, f"no answer within {timeout:g} s while reading {place}: {_STORE}") from None
+        raise WeightsFault(SILENT, f"no answer within {timeout:.3g} s while reading {place}: {_STORE}") from None
     except RuntimeError as error:
         raise WeightsFault(DENIED, f"cannot read {place} as uid {identity and identity.uid}: {error}") from None
     if "text" in answer:

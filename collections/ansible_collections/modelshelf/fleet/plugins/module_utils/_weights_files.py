@@ -66,7 +66,7 @@ def read_inside(pid: int, path: str, *, user: str = "", timeout: float, proc: st
     except (OSError, RuntimeError) as error:
         raise WeightsFault(DENIED, str(error)) from None
     except Stalled:
-        raise WeightsFault(SILENT, f"no answer within {timeout:g} s") from None
+        raise WeightsFault(SILENT, f"no answer within {timeout:g} s: the store does not answer") from None
 
 
 def check_files(root: str, manifest: Manifest, identity: Identity, *, hashes: bool, timeout: float) -> None:

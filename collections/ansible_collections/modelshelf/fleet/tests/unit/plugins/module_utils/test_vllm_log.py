@@ -102,7 +102,8 @@ def test_a_cause_is_scrubbed_and_short() -> None:
     assert len(found.line) <= 400
 
 
-def test_tail_leaves_out_who_asked_for_what() -> None:
-    lines = ["one", "", 'INFO:     127.0.0.1:54866 - "GET /v1/models HTTP/1.1" 200 OK', "\x1b[31mtwo\x1b[0m"]
+def test_tail_leaves_out_what_can_be_or_was_asked_for() -> None:
+    route = "(APIServer pid=58) INFO 11-29 23:35:56 [launcher.py:195] Route: /v1/responses, Methods: POST"
+    lines = ["one", "", route, 'INFO:     127.0.0.1:54866 - "GET /v1/models HTTP/1.1" 200 OK', "\x1b[31mtwo\x1b[0m"]
     assert tail(lines) == ["one", "two"]
     assert tail(lines, 1) == ["two"]
