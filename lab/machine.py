@@ -77,19 +77,19 @@ def pip_options(environment: Path) -> dict[str, list[str]]:
     return {name: list(dict.fromkeys(values)) for name, values in found.items()}
 
 
-def debian_sources(suite: str) -> str:
+def debian_sources(suite: str, etc: Path = Path("/etc")) -> str:
     """The machine's own Debian sources for `suite`, in deb822 form; empty when it has none (an Ubuntu machine)."""
-    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', Path("/etc/os-release").read_text(), re.M))
+    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', (etc / "os-release").read_text(), re.M))
     if release.get("ID") != "debian":
         return ""
     codename = release["VERSION_CODENAME"]
     stanzas = []
-    for path in sorted(Path("/etc/apt").glob("sources.list.d/*.sources")):
+    for path in sorted((etc / "apt").glob("sources.list.d/*.sources")):
         text = "\n".join(line for line in path.read_text().splitlines() if not line.startswith("#"))
         for stanza in re.split(r"\n\s*\n", text):
             fields = dict(re.findall(r"^([\w-]+):[ \t]*(.*)$", stanza, re.M))
             stanzas.append((fields.get("URIs", ""), fields.get("Suites", ""), fields.get("Components", "")))
-    for path in [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt").glob("sources.list.d/*.list"))]:
+    for path in [etc / "apt/sources.list", *sorted((etc / "apt").glob("sources.list.d/*.list"))]:
         if path.exists():
             lines = re.findall(r"^deb\s+(?:\[[^]]*\]\s+)?(\S+)\s+(\S+)\s+(.+)$", path.read_text(), re.M)
             stanzas.extend(lines)
