@@ -1,0 +1,74 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every inventory of the repository says something that the product understands."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+SAMPLES = ["example-cpu", "example-gpu"]
+SECRETS = ["writer_access_key", "writer_secret_key", "reader_access_key", "reader_secret_key", "vllm_api_key"]
+VAULT = {f"vault_modelshelf_{name}": "a-value" for name in SECRETS}
+SHAPED = (
+    "{{ modelshelf_instances | modelshelf.fleet.resolve_instances(modelshelf_models, weights_root='/srv/weights',"
+    " address=ansible_host, arguments=vllm_arguments) }}"
+)
+
+
+def ansible(inventory: str, *arguments: str) -> str:
+    env = {
+        **os.environ,
+        "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+    }
+    argv = [str(BIN / arguments[0]), "-i", f"inventories/{inventory}", *arguments[1:]]
+    done = subprocess.run(argv, cwd=CHECKOUT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("inventory", SAMPLES)
+def test_sample_instances_and_models_are_understood(inventory: str) -> None:
+    """The filters that every play uses shape each host's instances without a complaint."""
+    debug = ["ansible", "all", "-m", "ansible.builtin.debug", "-a", f"msg={SHAPED}", "-e", json.dumps(VAULT)]
+    output = ansible(inventory, *debug)
+    assert "weights_path: /srv/weights/" in output
+
+
+@pytest.mark.parametrize("inventory", [*SAMPLES, "lab"])
+def test_site_reads_the_inventory(inventory: str) -> None:
+    assert "Serve, host after host" in ansible(inventory, "ansible-playbook", "site.yml", "--list-tasks")
+
+
+def test_gpu_sample_has_eight_hosts() -> None:
+    data = json.loads(ansible("example-gpu", "ansible-inventory", "--list"))
+    assert len(data["_meta"]["hostvars"]) == 8
+
+
+@pytest.mark.parametrize("inventory", SAMPLES)
+def test_every_secret_is_named_in_the_example_of_the_vault(inventory: str) -> None:
+    folder = CHECKOUT / "inventories" / inventory / "group_vars" / "all"
+    asked = set(re.findall(r"vault_modelshelf_\w+", (folder / "main.yml").read_text()))
+    offered = set(re.findall(r"^(vault_modelshelf_\w+):", (folder / "vault.yml.example").read_text(), re.M))
+    assert asked == offered
+    assert asked <= set(VAULT)
+
+
+def test_cpu_sample_serves_the_small_model_in_little_memory() -> None:
+    data = json.loads(ansible("example-cpu", "ansible-inventory", "--list"))
+    (facts,) = data["_meta"]["hostvars"].values()
+    assert facts["modelshelf_models"][0]["name"] == "facebook/opt-125m"
+    wanted = {"dtype": "float32", "max-model-len": 256, "gpu-memory-utilization": 0.15}
+    assert wanted.items() <= facts["vllm_arguments"].items()
+    assert facts["vllm_shm_size"] == "2G"
