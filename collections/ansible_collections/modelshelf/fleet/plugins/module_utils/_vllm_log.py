@@ -103,6 +103,11 @@ _SPECIFIC = (
         "the engine was not ready within vLLM's own limit",
         "Raise the start budget, which also sets VLLM_ENGINE_READY_TIMEOUT_S",
     ),
+    (
+        r"cannot open shared object file",
+        "a system library that the engine needs is not on the host",
+        "Install the package that has it (vllm_system_packages)",
+    ),
     (r"Failed (?:at step EXEC|to execute)|status=203", "the engine's program cannot be run", "Install the engine"),
 )
 _GENERAL = (

@@ -47,6 +47,8 @@ ERROR = "(Worker pid=20279) ERROR 11-29 23:07:49 [multiproc_executor.py:953] "
             "refuses this configuration",
         ),
         ("OSError: [Errno 30] Read-only file system: '/root/.cache'", "may not write"),
+        ("ImportError: libnuma.so.1: cannot open shared object file: No such file", "system library that the engine"),
+        ("ImportError: libcuda.so.1: cannot open shared object file: No such file", "no usable device"),
         ("OSError: [Errno 5] Input/output error", "store does not answer"),
     ],
 )
