@@ -10,19 +10,20 @@ from collections.abc import Iterator
 import pytest
 
 from lab.settings import CHECKOUT
-from tests.support.fleet import RESULTS, RUNS
+from tests.support.fleet import RESULTS, RUNS, Run
+
+JUDGED: list[Run] = []
 
 
 @pytest.fixture(autouse=True)
 def no_deprecation(request: pytest.FixtureRequest) -> Iterator[None]:
     """No run of Ansible in any test says that something is deprecated. What the runs said is kept for a look later."""
-    before = len(RUNS)
     yield
-    for number, run in enumerate(RUNS[before:], before):
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"run-{request.path.parent.parent.name}-{number:02}-{request.node.name[:60]}.log").write_text(
-            run.output
-        )
+    RESULTS.mkdir(exist_ok=True)
+    for run in RUNS[len(JUDGED) :]:
+        JUDGED.append(run)
+        name = f"run-{request.path.parent.parent.name}-{len(JUDGED):02}-{request.node.name[:60].replace('/', '_')}.log"
+        (RESULTS / name).write_text(run.output)
         assert "DEPRECATION" not in run.output, run.output[run.output.index("DEPRECATION") :][:500]
 
 

@@ -28,8 +28,9 @@ API_KEY = CANARIES["modelshelf_vllm_api_key"]
 
 
 def generated_secrets() -> list[str]:
-    """The secrets that the lab made for itself."""
-    return list(json.loads(SECRETS.read_text()).values())
+    """The secrets that the lab made for itself. The access keys beside them are names, and are shown."""
+    made: dict[str, str] = json.loads(SECRETS.read_text())
+    return [value for name, value in made.items() if not name.endswith("access_key")]
 
 
 def ask(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.fleet import ADDRESSES, SERVING, host, play
@@ -69,9 +71,10 @@ def test_unknown_tag_is_refused_and_the_known_ones_named(arguments: list[str]) -
 def test_unknown_limit_is_refused_and_the_known_ones_named(limit: str) -> None:
     run = play(f"--limit={limit}")
     assert run.status != 0
-    said = " ".join(run.output.partition("the limit nosuch matches no host")[2].split())
+    before, _, after = " ".join(run.output.split()).partition("matches no host")
+    assert re.search(r"the limit (gpu:&)?nosuch $", before), run.output
     for name in (*ADDRESSES, "store", "gpu"):
-        assert name in said, run.output
+        assert name in after, run.output
 
 
 def test_limit_that_leaves_no_host_is_refused() -> None:

@@ -1,0 +1,93 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mistakes in the inventory are found before anything is stopped, and the message says what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from lab.settings import CACHE
+from tests.support.fleet import SERVING, Run, host, play
+from tests.support.serving import MODEL, answers, pids
+
+STORE = {"endpoint": "http://10.89.51.11:9000", "bucket": "modelz"}
+
+
+def models(version: str, directory: str = "") -> str:
+    model: dict[str, Any] = {"name": MODEL, "version": version}
+    if directory:
+        model["directory"] = str(CACHE / "models" / directory)
+    return "--extra-vars=" + json.dumps({"modelshelf_models": [model]})
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_stopped() -> Iterator[None]:
+    """Around each test: the same processes serve, of the same generation."""
+    link = "readlink /var/lib/modelshelf/instances/main/current"
+    before = pids(*SERVING), [host(name).check_output(link) for name in SERVING]
+    yield
+    assert (pids(*SERVING), [host(name).check_output(link) for name in SERVING]) == before
+    assert all(answers(name) for name in SERVING)
+
+
+def said(run: Run) -> str:
+    return " ".join(run.output.split())
+
+
+def test_a3_missing_version_is_refused_with_the_versions_there_are() -> None:
+    run = play(models("v9"))
+    assert run.status != 0
+    assert f"version v9 of {MODEL} is not on the shelf: no manifest at s3://models/{MODEL}/v9/" in said(run)
+    assert "choose one of: v1" in said(run)
+
+
+@pytest.mark.parametrize("tags", ["all", "mount", "serve"])
+def test_a3_missing_version_is_seen_on_the_host_too(tags: str) -> None:
+    """With a limit the store is not asked: the mount is."""
+    run = play(models("v9"), "--limit=gpu1", f"--tags={tags}")
+    assert run.status != 0
+    assert f"no manifest at shelf:models/{MODEL}/v9/" in said(run)
+    assert "not uploaded or not listable" in said(run)
+    assert "Versions there: v1" in said(run)
+
+
+def test_a18_the_message_names_the_listing_cache_and_its_time() -> None:
+    run = play(models("v9"), "--limit=gpu1", "--tags=mount", "--extra-vars=weights_listing_cache_seconds=3600")
+    assert "listing cache (3600 s)" in said(run)
+
+
+def test_version_with_other_content_is_refused() -> None:
+    run = play(models("v1", "tiny-opt"))
+    assert run.status != 0
+    assert "model.safetensors" in run.output
+    assert "TASK [weights" not in run.output
+
+
+def test_a3_bucket_that_does_not_exist_stops_nothing() -> None:
+    wrong = "--extra-vars=" + json.dumps({"modelshelf_store": STORE})
+    try:
+        run = play(wrong, "--limit=gpu1")
+        assert run.status != 0
+        assert "modelz" in said(run)
+    finally:
+        restored = play("--limit=gpu1")
+    assert restored.status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("modelshelf_instances", [{"name": "main", "model": "nosuch", "port": 8000}], "nosuch"),
+        ("modelshelf_instances", [{"name": "main", "model": MODEL, "port": 8000, "args": {"port": 1}}], "port"),
+        ("vllm_engine_path", "/opt/nosuch", "there is no bin/vllm in /opt/nosuch"),
+    ],
+)
+def test_other_mistakes_stop_nothing(name: str, value: Any, message: str) -> None:
+    run = play("--extra-vars=" + json.dumps({name: value}), "--limit=gpu1")
+    assert run.status != 0
+    assert message in said(run)

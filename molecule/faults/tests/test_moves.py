@@ -1,0 +1,132 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One instance moved to a new version and back, with everything in its way that was seen in the field.
+
+The steps share one stop and two starts of the server of gpu1: they depend on their order. In the end all is as before.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from lab.settings import CACHE
+from tests.support.faults import SERVE_SECONDS, interrupted_play, old_server
+from tests.support.fleet import SERVING, host, play, until
+from tests.support.serving import BROWN, MODEL, MOUNT, MOUNTPOINT, SERVER, ask, complete, pid, pids, root, show
+
+INSTANCE = "/var/lib/modelshelf/instances/main"
+MOVE = "--extra-vars=" + json.dumps(
+    {"modelshelf_models": [{"name": MODEL, "version": "v2", "directory": str(CACHE / "models" / "tiny-qwen2-next")}]}
+)
+STRAYS = [f"stray-{number}" for number in range(6)]
+GATE = "Prove that the instance serves"
+
+
+def generation(name: str, link: str = "current") -> int:
+    return int(host(name).check_output(f"readlink {INSTANCE}/{link}").removeprefix("generations/"))
+
+
+@pytest.fixture(scope="module")
+def untouched() -> tuple[dict[str, tuple[int, int]], int]:
+    """gpu2 before any of this."""
+    return pids("gpu2"), generation("gpu2")
+
+
+@pytest.fixture(scope="module")
+def down(untouched: object) -> None:
+    """gpu1 with its server and its mount stopped."""
+    host("gpu1").check_output(f"systemctl stop {SERVER} {MOUNT}")
+
+
+@pytest.fixture
+def strays(down: None) -> Iterator[None]:
+    places = " ".join(f"{MOUNTPOINT}/{name}" for name in STRAYS)
+    host("gpu1").check_output(f"touch {places}")
+    yield
+    host("gpu1").check_output(f"rm {places}")
+
+
+def test_a16_files_under_the_mount_point_are_listed_and_kept(strays: None) -> None:
+    run = play("--limit=gpu1")
+    said = " ".join(run.output.split())
+    assert run.status != 0
+    assert f"{MOUNTPOINT} is not mounted and not empty" in said
+    assert f"{', '.join(STRAYS[:5])}." in said
+    assert host("gpu1").check_output(f"ls {MOUNTPOINT}").split() == STRAYS
+    assert host("gpu1").run(f"mountpoint -q {MOUNTPOINT}").rc != 0
+
+
+def test_a14_mount_that_cannot_start_says_why(down: None) -> None:
+    """The helper is gone although its package is there."""
+    host("gpu1").check_output("mv /usr/bin/fusermount3 /usr/bin/fusermount3.gone")
+    try:
+        run = play("--limit=gpu1", "--tags=mount")
+    finally:
+        host("gpu1").check_output("mv /usr/bin/fusermount3.gone /usr/bin/fusermount3")
+    said = " ".join(run.output.split())
+    assert run.status != 0
+    assert f"{MOUNT} did not start" in said or "fusermount" in said
+    assert "fusermount" in said.partition("PLAY RECAP")[0]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object, shared: bool) -> None:
+    """gpu2 is to move as well: the first failure ends the run before it is touched."""
+    host("gpu1").check_output(f"systemctl stop {SERVER}")
+    with old_server("gpu1", 8000, MODEL, f"{MOUNTPOINT}/v0", shared=shared) as process:
+        assert ask("gpu1", "/v1/models")[1]["data"][0]["id"] == MODEL
+        run = play(MOVE)
+    said = " ".join(run.output.split())
+    assert run.status != 0
+    assert f"pid {process}" in said
+    assert f"An older server answers on this port: root is {MOUNTPOINT}/v0, expected {MOUNTPOINT}/v2" in said
+    assert run.recap["gpu1"]["failed"] == 1
+    assert (pids("gpu2"), generation("gpu2")) == untouched
+    assert root("gpu2") == f"{MOUNTPOINT}/v1"
+
+
+def test_interrupted_run_is_finished_by_the_next(down: None) -> None:
+    """Ctrl-C at the gate. gpu1 then serves the new version, which its mount shows although its listing was cached."""
+    assert generation("gpu1") > 1
+    interrupted_play(GATE, signal.SIGINT, MOVE, "--limit=gpu1")
+    run = play(MOVE, "--limit=gpu1")
+    assert run.status == 0, run.output[-2000:]
+    assert root("gpu1") == f"{MOUNTPOINT}/v2"
+    assert complete("gpu1") != BROWN
+    again = play(MOVE, "--limit=gpu1")
+    assert (again.status, again.changed()) == (0, {})
+
+
+def test_controller_killed_in_the_middle_of_a_move(down: None, untouched: object) -> None:
+    """Back to what the inventory says: killed between stop and start, finished by the next run."""
+    before = generation("gpu1")
+    interrupted_play("Flip the instance to its new generation", signal.SIGKILL)
+    assert root_or_nothing("gpu1") != f"{MOUNTPOINT}/v1"
+    run = play()
+    assert run.status == 0, run.output[-2000:]
+    assert set(run.changed()) <= {"gpu1"}
+    assert root("gpu1") == f"{MOUNTPOINT}/v1"
+    assert complete("gpu1") == BROWN
+    assert (generation("gpu1", "previous"), generation("gpu1")) == (before, before + 1)
+    assert (pids("gpu2"), generation("gpu2")) == untouched
+
+
+def test_all_is_as_before(down: None) -> None:
+    run = play()
+    assert (run.status, run.changed()) == (0, {})
+    for name in SERVING:
+        assert show(name, SERVER, "ActiveState")["ActiveState"] == "active"
+        assert pid(name, MOUNT)
+    until(lambda: complete("gpu1") == BROWN, SERVE_SECONDS, "gpu1 serves")
+
+
+def root_or_nothing(name: str) -> str:
+    try:
+        return root(name)
+    except OSError:
+        return ""

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes wrong on a fleet, made to happen on the test hosts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.hosts import ssh
+from lab.settings import CHECKOUT
+from tests.support.fleet import ADDRESSES, SSH_OPTIONS, command, controller_env, host, until
+
+BOOT_SECONDS = 60
+SERVE_SECONDS = 240
+"""For one server to load and answer. About 50 s on two idle processors."""
+
+PYTHON = "/usr/bin/python3"
+OLD_SERVER = Path(__file__).with_name("old_server.py")
+
+
+def restart_host(name: str) -> None:
+    """Restarts a host and waits until its systemd works again."""
+    host(name).run("touch /run/before-the-restart")
+    subprocess.run(ssh(ADDRESSES[name], "systemctl", "reboot"), capture_output=True)
+    # The connection that is kept open does not survive: new ones must not try to use it.
+    subprocess.run(["ssh", *SSH_OPTIONS.split(), "-O", "exit", f"root@{ADDRESSES[name]}"], capture_output=True)
+
+    def booted() -> bool:
+        question = "test ! -e /run/before-the-restart && systemctl list-jobs"
+        return subprocess.run(ssh(ADDRESSES[name], question), capture_output=True).returncode == 0
+
+    until(booted, BOOT_SECONDS, f"{name} boots")
+
+
+@contextmanager
+def stopped_store() -> Iterator[None]:
+    """The store does not answer inside the block."""
+    host("store1").check_output("systemctl stop modelshelf-byte-store.service")
+    try:
+        yield
+    finally:
+        host("store1").check_output("systemctl start modelshelf-byte-store.service")
+
+
+@contextmanager
+def old_server(name: str, port: int, model: str, root: str, *, shared: bool) -> Iterator[int]:
+    """An older server on the port of an instance, outside its unit; gives its process.
+
+    `shared`: with SO_REUSEPORT and as the same user, as vLLM itself listens, so that a newer one can listen beside it.
+    """
+    place, unit = "/run/old_server.py", "left-over-server.service"
+    host(name).check_output(f"cat > {place} <<'END'\n{OLD_SERVER.read_text()}\nEND\n")
+    user = "modelshelf" if shared else "root"
+    program = f"{PYTHON} {place} {ADDRESSES[name]} {port} {model} {root} {'shared' if shared else 'alone'}"
+    host(name).check_output(f"systemd-run --quiet --unit={unit} --uid={user} --collect {program}")
+    until(lambda: host(name).run(f"ss -Hltn sport = :{port} | grep -q .").rc == 0, 15, "the old server listens")
+    try:
+        yield int(host(name).check_output(f"systemctl show -p MainPID --value {unit}"))
+    finally:
+        host(name).check_output(f"systemctl stop {unit}")
+
+
+def interrupted_play(marker: str, with_signal: signal.Signals, *arguments: str) -> str:
+    """Runs site.yml and sends it a signal, with all its processes, once its output has `marker`; returns the output."""
+    running = subprocess.Popen(
+        command(*arguments), cwd=CHECKOUT, env=controller_env(), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert running.stdout
+    seen = ""
+    for line in running.stdout:
+        seen += line
+        if marker in line:
+            os.killpg(running.pid, with_signal)
+    assert running.wait() != 0, seen[-2000:]
+    assert marker in seen, seen[-2000:]
+    return seen
