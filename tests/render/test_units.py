@@ -33,9 +33,11 @@ GIVEN = {
         {"name": "Qwen2.5_7B/Instruct 100%", "version": "v1"},
         {"name": "not-served-here", "version": "v1"},
     ],
-    "modelshelf_instances": [{"name": "main", "model": "Qwen2.5_7B/Instruct 100%", "port": 8000, "served_names": "100%"}],
+    "modelshelf_instances": [
+        {"name": "main", "model": "Qwen2.5_7B/Instruct 100%", "port": 8000, "served_names": "100%"}
+    ],
     "weights_root": "/srv/a %h/weights",
-    "weights_rclone_arguments": ["--header", "X-Note: 5% \"off\" $HOME"],
+    "weights_rclone_arguments": ["--header", 'X-Note: 5% "off" $HOME'],
     "vllm_address": "10.0.0.2",
     "vllm_start_budget": 777,
     "vllm_stop_timeout": 55,
@@ -54,8 +56,16 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given.write_text(json.dumps(GIVEN), encoding="utf-8")
     playbook = Path(sys.executable).with_name("ansible-playbook")
     done = subprocess.run(
-        [playbook, "-i", "host,", HERE / "render.yml", "-e", json.dumps({"given": str(given), "output": str(output)}),
-         "-e", f"ansible_python_interpreter={sys.executable}"],
+        [
+            playbook,
+            "-i",
+            "host,",
+            HERE / "render.yml",
+            "-e",
+            json.dumps({"given": str(given), "output": str(output)}),
+            "-e",
+            f"ansible_python_interpreter={sys.executable}",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -155,8 +165,17 @@ def test_a29_one_budget_drives_every_timeout(rendered: Path) -> None:
 def test_a30_every_cache_is_in_the_units_own_directory(rendered: Path) -> None:
     unit = directives(rendered / "modelshelf-vllm@.service")
     environment = dict(entry.split("=", 1) for entry in unit["Environment"])
-    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT", "HF_HOME",
-                 "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "FLASHINFER_WORKSPACE_BASE"):
+    for name in (
+        "HOME",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "VLLM_CACHE_ROOT",
+        "VLLM_CONFIG_ROOT",
+        "HF_HOME",
+        "TORCHINDUCTOR_CACHE_DIR",
+        "TRITON_CACHE_DIR",
+        "FLASHINFER_WORKSPACE_BASE",
+    ):
         assert environment[name].startswith("/var/cache/modelshelf/vllm/%i"), name
     assert unit["CacheDirectory"] == ["modelshelf/vllm/%i"]
     assert unit["CacheDirectoryMode"] == ["0700"]
