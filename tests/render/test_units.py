@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the roles write for systemd and rclone, rendered by Ansible, with names and secrets that are hard to write down."""
+"""What the roles write for systemd and rclone, rendered by Ansible, with names and secrets that are hard to write."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def directives(path: Path) -> dict[str, list[str]]:
-    """The values of every directive of a unit, as systemd sees them after joining lines, specifiers not yet resolved."""
+    """The values of every directive of a unit after joining lines, specifiers not yet resolved."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
         if "=" in line and not line.startswith("#"):
