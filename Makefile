@@ -48,7 +48,7 @@ lint: environment
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline --strict
 
 unit: environment
-	$(PYTEST) -q $(COLLECTION)/tests/unit tests/unit
+	$(PYTEST) -q $(COLLECTION)/tests/unit tests/unit tests/render tests/test_roles_arguments.py
 
 ## make sanity       ansible-test sanity and units
 sanity: environment
