@@ -60,7 +60,8 @@ def main(out: Path) -> None:
     llama = LlamaForCausalLM(LlamaConfig(tie_word_embeddings=False, **GROUPED, **COMMON)).float()
     qwen = Qwen2ForCausalLM(Qwen2Config(tie_word_embeddings=True, **GROUPED, **COMMON)).float()
     torch.manual_seed(1)
-    qwen_next = Qwen2ForCausalLM(Qwen2Config(tie_word_embeddings=True, **GROUPED, **COMMON)).float()
+    # Untied: with its embeddings tied, any such model repeats the last word, whatever its weights.
+    qwen_next = Qwen2ForCausalLM(Qwen2Config(tie_word_embeddings=False, **GROUPED, **COMMON)).float()
     for name, model, shard in (
         ("tiny-opt", opt, "5GB"),
         ("tiny-llama-sharded", llama, "300KB"),
