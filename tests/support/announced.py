@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 WHOLE_FOLDERS = re.compile(
     r"(/opt/modelshelf/engines/[^/]+|/var/cache/modelshelf/vllm/[^/]+|/var/lib/modelshelf/instances/[^/]+/generations/[0-9]+)/"
 )
-BUCKET = "/srv/modelshelf/store/models/"
+BUCKET = "/srv/modelshelf-store/models/"
 ACCOUNTS = re.compile(r"/etc/(passwd|group|shadow|gshadow)-?|/etc/\.pwd\.lock")
 
 
@@ -36,7 +36,7 @@ def _announced(change: str, said: str, published: str) -> bool:
     if not change.startswith("/"):
         name = change.partition(" ")[2]
         place = _mount_point(name) if name.endswith(".mount") else name
-        return _named(place, said) or f"/{name}.j2" in said
+        return _named(place, said) or f"/{name} " in said or f"/{name}]" in said
     if ACCOUNTS.fullmatch(change):
         return "Add the user" in said or "Add the store's user" in said
     if change.startswith(BUCKET):
@@ -49,9 +49,7 @@ def _announced(change: str, said: str, published: str) -> bool:
     if path.name == "current":
         unit = rf"modelshelf-vllm@{path.parent.name}\.service"
         return re.search(rf"{unit} would [^:]*\smove to\s+generation\s+\d", said) is not None
-    # A file of a loop over names, or one whose new content is shown under the name of its template.
-    item = _named(str(path.parent), said) and f"(item={path.name})" in said
-    return item or re.search(rf"^\+\+\+ after: \S*/{re.escape(path.name)}\.j2$", said, re.M) is not None
+    return False
 
 
 def _mount_point(unit: str) -> str:
@@ -63,7 +61,7 @@ def _mount_point(unit: str) -> str:
 @cache
 def _named(name: str, said: str) -> bool:
     """Whether `said` has the name, or a path below it: what is above a path is made with it."""
-    return re.search(rf"(?<![\w./@-]){re.escape(name)}(\.j2)?(?![\w.@-])", said) is not None
+    return re.search(rf"(?<![\w./@-]){re.escape(name)}(?![\w.@-])", said) is not None
 
 
 def _object_named(key: str, published: str) -> bool:

@@ -32,6 +32,7 @@ MODEL, SLUG, VERSION = "Qwen2.5_7B/Instruct", "qwen2-5-7b-instruct", "2.5_b-1"
 SERVER, MOUNT = "modelshelf-vllm@chat-1.service", f"modelshelf-weights-{SLUG}.service"
 MOUNTPOINT = f"/srv/modelshelf/100%h/weights/{SLUG}"
 PORT = 8001
+LIMIT = f"--limit={NAME},localhost"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def bare() -> None:
 
 @pytest.fixture(scope="module")
 def checked(bare: None) -> Run:
-    return play("--check", "--diff", inventories=[NAMED])
+    return play("--check", "--diff", LIMIT, inventories=[NAMED])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def before() -> dict[str, tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def converged(checked: Run, before: dict[str, tuple[int, int]]) -> Iterator[Run]:
-    yield play("-vvv", "--diff", inventories=[NAMED], ANSIBLE_INJECT_INVOCATION="1")
+    yield play("-vvv", "--diff", LIMIT, inventories=[NAMED], ANSIBLE_INJECT_INVOCATION="1")
     host(NAME).run(f"systemctl disable --now {SERVER} {MOUNT}")
 
 
@@ -78,7 +79,7 @@ def test_a36_login_user_with_sudo_and_no_acl_is_enough(converged: Run) -> None:
 
 
 def test_only_the_new_host_and_the_shelf_were_changed(converged: Run, before: dict[str, tuple[int, int]]) -> None:
-    assert set(converged.changed()) == {NAME, "localhost"}
+    assert converged.recap.keys() == converged.changed().keys() == {NAME, "localhost"}
     assert pids(*SERVING) == before
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running again: nothing changes, only what is asked for is touched, and what does not exist is refused."""
+"""Runs on the converged fleet change nothing, touch only what is asked for, and refuse what does not exist."""
 
 from __future__ import annotations
 
@@ -15,21 +15,8 @@ from tests.support.serving import pids
 TAGS = "store access publish mount engine serve verify".split()
 
 
-def reloads(name: str) -> int:
-    """How often systemd of a host has read its units again."""
-    return int(host(name).check_output("journalctl --quiet --output=cat _PID=1 | grep -c '^Reloading' || true"))
-
-
 def logins(name: str) -> int:
     return int(host(name).check_output("journalctl --quiet --output=cat --unit ssh | grep -c '^Accepted' || true"))
-
-
-def test_a25_second_run_changes_nothing_and_restarts_nothing() -> None:
-    before = pids(*SERVING), {name: reloads(name) for name in SERVING}
-    run = play("--diff")
-    assert (run.status, run.changed()) == (0, {})
-    assert {"store1", "localhost", *SERVING} <= run.recap.keys()
-    assert before == (pids(*SERVING), {name: reloads(name) for name in SERVING})
 
 
 def test_a34_check_mode_on_the_converged_fleet_finds_nothing_to_change() -> None:

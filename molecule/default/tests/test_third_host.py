@@ -11,18 +11,19 @@ import pytest
 
 from lab.settings import CHECKOUT
 from tests.support.fleet import SERVING, Run, host, play
-from tests.support.serving import BROWN, MOUNT, MOUNTPOINT, SERVER, complete, pids, root
+from tests.support.serving import BROWN, MOUNT, MOUNTPOINT, SERVER, complete, pids, reloads, root
 
+State = tuple[dict[str, tuple[int, int]], list[int]]
 ADDED = CHECKOUT / "molecule" / "third-host"
 
 
 @pytest.fixture(scope="module")
-def before() -> dict[str, tuple[int, int]]:
-    return pids(*SERVING)
+def before() -> State:
+    return state()
 
 
 @pytest.fixture(scope="module")
-def added(before: dict[str, tuple[int, int]]) -> Iterator[Run]:
+def added(before: State) -> Iterator[Run]:
     yield play(inventories=[ADDED])
     host("gpu3").run(f"systemctl disable --now {SERVER} {MOUNT}")
 
@@ -33,6 +34,12 @@ def test_third_host_serves_with_no_other_step(added: Run) -> None:
     assert root("gpu3") == f"{MOUNTPOINT}/v1"
 
 
-def test_only_the_third_host_was_changed(added: Run, before: dict[str, tuple[int, int]]) -> None:
+def test_a25_nothing_else_was_changed_restarted_or_reloaded(added: Run, before: State) -> None:
     assert list(added.changed()) == ["gpu3"]
-    assert pids(*SERVING) == before
+    assert {"store1", "localhost", *SERVING} <= added.recap.keys()
+    assert state() == before
+
+
+def state() -> State:
+    """The processes that serve, and how often systemd read its units."""
+    return pids(*SERVING), [reloads(name) for name in SERVING]
