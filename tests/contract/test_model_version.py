@@ -173,9 +173,11 @@ def test_info_lists_what_was_published(shelf: Shelf, tmp_path: Path) -> None:
     for version in ("v2", "v1"):
         publish(shelf, tmp_path, version=version)
     asked = {**shelf.parameters(), "model": "OPT/125m", "version": "v9"}
-    found = _model_version.list_versions(asked, warn=pytest.fail)
+    found = _model_version.list_versions(asked, check_mode=False, warn=pytest.fail)
     assert (found["exists"], found["available"]) == (False, ["v1", "v2"])
-    everything = _model_version.list_versions({**asked, "model": None, "version": None}, warn=pytest.fail)
+    everything = _model_version.list_versions(
+        {**asked, "model": None, "version": None}, check_mode=False, warn=pytest.fail
+    )
     assert [line["display_name"] for line in everything["versions"]] == ["OPT/125m", "OPT/125m"]
 
 

@@ -72,3 +72,33 @@ def test_cpu_sample_serves_the_small_model_in_little_memory() -> None:
     wanted = {"dtype": "float32", "max-model-len": 256, "gpu-memory-utilization": 0.15}
     assert wanted.items() <= facts["vllm_arguments"].items()
     assert facts["vllm_shm_size"] == "2G"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("modelshelf_models", [{"name": "m", "version": "latest"}], "the version 'latest' is not usable"),
+        ("modelshelf_models", [{"name": "m", "verison": "v1"}], "unknown key verison"),
+        ("modelshelf_instances", [{"name": "main", "model": "nosuch", "port": 8000}], "the model 'nosuch' is not in"),
+        ("modelshelf_instances", [{"name": "main", "model": "tiny-qwen2", "port": "eight"}], "the port 'eight'"),
+    ],
+)
+def test_mistakes_are_refused_before_any_connection(name: str, value: list[object], message: str) -> None:
+    """The first play names them, with any tag; no host is asked anything."""
+    env = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+    extra = json.dumps({name: value})
+    argv = [str(BIN / "ansible-playbook"), "-i", "inventories/lab", "site.yml", "--tags", "mount", "-e", extra]
+    done = subprocess.run(argv, cwd=CHECKOUT, env=env, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert message in " ".join((done.stdout + done.stderr).split())
+    assert "Gathering" not in done.stdout
+    assert "PLAY [Mount the weights]" not in done.stdout
+
+
+def test_an_inventory_that_serves_nothing_says_so(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text("all: {hosts: {one: }, vars: {modelshelf_models: []}}\n")
+    argv = [str(BIN / "ansible-playbook"), "-i", str(tmp_path / "hosts.yml"), "playbooks/preflight.yml"]
+    env = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+    done = subprocess.run(argv, cwd=CHECKOUT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "no host of this inventory has modelshelf_instances" in " ".join(done.stdout.split())

@@ -72,8 +72,21 @@ def publish_version(params: Mapping[str, Any], *, check_mode: bool, say: Say, wa
     return _result(plan, manifest, found)
 
 
-def list_versions(params: Mapping[str, Any], *, warn: Say) -> dict[str, Any]:
-    """The versions on the shelf as model_version_info returns them. Raises ModelshelfError."""
+def list_versions(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> dict[str, Any]:
+    """The versions on the shelf as model_version_info returns them. Raises ModelshelfError.
+
+    In check mode a store that does not answer, or has no such bucket, is taken for empty: a bare fleet has none yet.
+    """
+    try:
+        return _list_versions(params, warn)
+    except (Unreachable, NotFound) as error:
+        if not check_mode:
+            raise
+        warn(f"{error}. The store was taken for empty")
+        return {"changed": False, "versions": [], **({"available": []} if params["model"] else {})}
+
+
+def _list_versions(params: Mapping[str, Any], warn: Say) -> dict[str, Any]:
     store = Store(connection_from(params))
     asked = _names(params) if params["version"] else (_slug(params), "")
     manifests: list[Manifest] = []

@@ -84,7 +84,7 @@ versions:
     - {"model": "qwen2-7b", "display_name": "Qwen/Qwen2-7B", "version": "v3", "kind": "hf", "bytes": 15231000000}
 exists:
   description: Whether the version is on the shelf.
-  returned: when O(version) is given
+  returned: when O(version) is given, unless in check mode the store was taken for empty
   type: bool
 available:
   description: The versions of the model that are on the shelf.
@@ -111,7 +111,7 @@ def main() -> None:
     if BOTO3_ERROR:
         module.fail_json(msg=missing_required_lib("boto3 >= 1.36.0"), exception=BOTO3_ERROR)
     try:
-        result = list_versions(module.params, warn=module.warn)
+        result = list_versions(module.params, check_mode=module.check_mode, warn=module.warn)
     except ModelshelfError as error:
         module.fail_json(msg=str(error))
     module.exit_json(**result)

@@ -64,6 +64,11 @@ options:
       - For how many seconds the mount is configured to keep a listing, for the message. V(0) leaves it out.
     type: int
     default: 0
+  may_be_absent:
+    description:
+      - Whether a version that the mount does not show is no failure in check mode, since the same run would publish it.
+    type: bool
+    default: false
 notes:
   - In check mode a mount that is not there yet is no failure; RV(skipped_reason) says so.
 seealso:
@@ -131,7 +136,7 @@ skipped_reason:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, through
-from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import ABSENT, NOT_MOUNTED, WeightsFault
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import (
     Wanted,
     check_mount,
@@ -141,7 +146,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify i
 
 def run(module: AnsibleModule) -> None:
     """Verify, unless in check mode there is nothing to verify yet."""
-    wanted = Wanted(**module.params)
+    values = {name: value for name, value in module.params.items() if name != "may_be_absent"}
+    wanted = Wanted(**values)
     if wanted.problem():
         module.fail_json(msg=wanted.problem())
     if module.check_mode:
@@ -152,6 +158,8 @@ def run(module: AnsibleModule) -> None:
     try:
         found = verify(wanted, Systemd(through(module.run_command)).reload)
     except WeightsFault as fault:
+        if module.check_mode and fault.kind in (ABSENT, NOT_MOUNTED) and module.params["may_be_absent"]:
+            module.exit_json(changed=False, skipped_reason=f"not verified in check mode: {fault}")
         module.fail_json(msg=str(fault), fault=fault.kind)
     manifest = found.manifest
     module.exit_json(
@@ -177,6 +185,7 @@ def main() -> None:
                 "unit": {"type": "str", "default": ""},
                 "fstype": {"type": "str", "default": "fuse.rclone"},
                 "cache_seconds": {"type": "int", "default": 0},
+                "may_be_absent": {"type": "bool", "default": False},
             },
             supports_check_mode=True,
         )

@@ -74,11 +74,13 @@ def dry_run(root: Path, warnings: list[str], **changes: Any) -> dict[str, Any]:
     )
 
 
-def info(**asked: str) -> tuple[dict[str, Any], list[str]]:
+def info(check_mode: bool = False, **asked: str) -> tuple[dict[str, Any], list[str]]:
     warnings: list[str] = []
     params = {"endpoint": "http://store", "bucket": "models", "region": "", "model": None, "version": None}
     found = _model_version.list_versions(
-        {**params, "access_key": None, "secret_key": None, "ca_file": None, **asked}, warn=warnings.append
+        {**params, "access_key": None, "secret_key": None, "ca_file": None, **asked},
+        check_mode=check_mode,
+        warn=warnings.append,
     )
     return found, warnings
 
@@ -101,6 +103,22 @@ def test_manifest_of_a_dry_run(shelf: Shelf, tmp_path: Path) -> None:
     assert (manifest["model"], manifest["display_name"], manifest["kind"]) == ("opt-125m", "OPT/125m", "hf")
     assert result["uploaded"] == {"files": 3, "bytes": manifest["bytes"]}
     assert result["reused"] == {"files": 0, "bytes": 0}
+
+
+@pytest.mark.parametrize("error", [Unreachable("no answer"), NotFound("there is no bucket")])
+def test_a34_check_mode_lists_an_absent_store_as_empty(shelf: Shelf, error: StoreError) -> None:
+    shelf.error = error
+    found, warnings = info(check_mode=True, model="opt-125m", version="v1")
+    assert found == {"changed": False, "versions": [], "available": []}
+    assert warnings == [f"{error}. The store was taken for empty"]
+    with pytest.raises(StoreError):
+        info(model="opt-125m", version="v1")
+
+
+def test_check_mode_does_not_hide_a_refused_key(shelf: Shelf) -> None:
+    shelf.error = StoreError("the store refused the key")
+    with pytest.raises(StoreError, match="refused the key"):
+        info(check_mode=True)
 
 
 @pytest.mark.parametrize("error", [Unreachable("no answer"), NotFound("there is no bucket")])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH
 from ansible_collections.modelshelf.fleet.plugins.modules import weights_verify
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import FILES, publish
 
@@ -55,6 +56,17 @@ def test_a34_without_a_mount_check_mode_skips(tmp_path: Path, capsys: pytest.Cap
     result = run(tmp_path, capsys, _ansible_check_mode=True)
     assert result["changed"] is False
     assert f"{tmp_path} is not a mount point: expected a fuse.rclone mount" in result["skipped_reason"]
+
+
+def test_a34_check_mode_forgives_a_version_that_the_run_would_publish(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(tmp_path / "v0")
+    result = run(tmp_path, capsys, fstype="", may_be_absent=True, _ansible_check_mode=True)
+    assert f"has no v1/{MANIFEST_PATH}" in result["skipped_reason"]
+    for changes in ({"_ansible_check_mode": True}, {"may_be_absent": True}):
+        result = run(tmp_path, capsys, fstype="", **changes)
+        assert (result["failed"], result["fault"]) == (True, "not mounted")
 
 
 def test_a14_without_a_mount_a_real_run_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
