@@ -164,3 +164,12 @@ def test_a29_every_budget_follows_one_variable() -> None:
     assert gate.status == 0
     asked = gate.output.partition("TASK [rollout : Prove that the instance serves]")[2]
     assert re.search(r"^ +timeout: 1234(\.0)?$", asked, re.M)
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_only_the_port_of_the_server_is_open_to_the_fleet(name: str) -> None:
+    """The engine's processes listen on more ports, but on the loopback interface alone."""
+    rows = host(name).check_output("ss --no-header --listening --tcp --numeric --processes | grep -i vllm").splitlines()
+    places = {row.split()[3] for row in rows}
+    assert f"{ADDRESSES[name]}:8000" in places
+    assert {place for place in places if not place.startswith("127.0.0.1:")} == {f"{ADDRESSES[name]}:8000"}
