@@ -49,12 +49,6 @@ def ask(
         return error.code, error.read().decode()
 
 
-def certainty(name: str) -> float:
-    """How likely a host's model finds its first token: differs between models that give the same text."""
-    body = {"model": MODEL, "prompt": PROMPT, "max_tokens": 1, "temperature": 0, "logprobs": 1}
-    return float(ask(name, "/v1/completions", body)[1]["choices"][0]["logprobs"]["token_logprobs"][0])
-
-
 def complete(name: str, model: str = MODEL, *, key: str = API_KEY, port: int = 8000) -> str:
     """The text with which a host's server completes the prompt; raises OSError when it does not."""
     body = {"model": model, "prompt": PROMPT, "max_tokens": 3, "temperature": 0}
