@@ -113,7 +113,7 @@ def test_dead_endpoint_is_cleaned_up_before_the_directory_is_made(rendered: Path
     assert clean.startswith("-/usr/bin/fusermount3 -uz")
     assert make.startswith("/bin/mkdir -p")
     assert unit["ExecStopPost"] == [clean]
-    assert (unit["Restart"], unit["StartLimitIntervalSec"]) == (["on-failure"], ["0"])
+    assert (unit["Restart"], unit["StartLimitIntervalSec"]) == (["always"], ["0"])
 
 
 def test_mount_unit_has_no_mount_namespace_of_its_own(rendered: Path) -> None:

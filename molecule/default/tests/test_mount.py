@@ -57,7 +57,7 @@ def test_unit_of_the_mount(name: str) -> None:
     found = show(name, MOUNT, *"Type Restart MemoryMax StartLimitIntervalUSec UnitFileState ActiveState".split())
     assert found == {
         "Type": "notify",
-        "Restart": "on-failure",
+        "Restart": "always",
         "MemoryMax": str(2 << 30),
         "StartLimitIntervalUSec": "0",
         "UnitFileState": "enabled",

@@ -47,7 +47,7 @@ def read_json(name: str, path: str) -> dict[str, Any]:
 def test_unit_of_the_server(name: str) -> None:
     found = show(name, SERVER, *"User Restart StartLimitIntervalUSec KillMode UnitFileState PartOf Wants After".split())
     assert found["User"] == "modelshelf"
-    assert found["Restart"] == "on-failure"
+    assert found["Restart"] == "always"
     assert found["StartLimitIntervalUSec"] == "0"
     assert found["KillMode"] == "control-group"
     assert found["UnitFileState"] == "enabled"

@@ -71,3 +71,11 @@ def test_host_serves_once_the_store_is_back(without_store: str) -> None:
     until(lambda: answers("gpu1"), SERVE_SECONDS, "gpu1 serves after the store came back")
     assert complete("gpu1") == BROWN
     gate_passes("gpu1")
+
+
+def test_dead_engine_comes_back_although_its_server_ends_without_an_error() -> None:
+    """vLLM's front process ends with status 0 when its engine is gone."""
+    before = pid("gpu2")
+    host("gpu2").check_output("pkill -9 -f VLLM::[E]ngineCore")
+    until(lambda: pid("gpu2") not in (0, before), 60, "systemd starts the server again")
+    until(lambda: answers("gpu2"), SERVE_SECONDS, "gpu2 serves again")
