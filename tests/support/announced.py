@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import PurePosixPath
 
 # Folders whose content a program makes: naming the folder is enough.
 WHOLE_FOLDERS = re.compile(
@@ -36,20 +35,13 @@ def _announced(change: str, said: str, published: str) -> bool:
     if not change.startswith("/"):
         name = change.partition(" ")[2]
         place = _mount_point(name) if name.endswith(".mount") else name
-        return _named(place, said) or f"/{name} " in said or f"/{name}]" in said
+        return _named(place, said) or _named(f"/etc/systemd/system/{name}", said)
     if ACCOUNTS.fullmatch(change):
         return "Add the user" in said or "Add the store's user" in said
     if change.startswith(BUCKET):
         return _object_named(change.removeprefix(BUCKET), published)
-    whole, path = WHOLE_FOLDERS.match(change), PurePosixPath(change)
-    if _named(whole[1] if whole else change, said):
-        return True
-    if path.parent.name.endswith(".wants"):
-        return any(path.name in line and "enabled" in line for line in said.splitlines()) and path.parent.name in said
-    if path.name == "current":
-        unit = rf"modelshelf-vllm@{path.parent.name}\.service"
-        return re.search(rf"{unit} would [^:]*\smove to\s+generation\s+\d", said) is not None
-    return False
+    whole = WHOLE_FOLDERS.match(change)
+    return _named(whole[1] if whole else change, said)
 
 
 def _mount_point(unit: str) -> str:
