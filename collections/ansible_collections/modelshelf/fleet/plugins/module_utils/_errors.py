@@ -21,19 +21,51 @@ class NotFound(StoreError):
 
 
 class NotPermitted(StoreError):
-    """The store does not know the key, or the key may not do this."""
+    """The store does not accept the key, or the key may not do this."""
+
+
+class BadSignature(NotPermitted):
+    """The store knows the access key, but the secret is another one."""
+
+
+class UnknownKey(NotPermitted):
+    """The store does not know the access key."""
+
+
+class KeyDisabled(NotPermitted):
+    """The secret is right, but the access key is switched off."""
+
+
+class ClockSkew(StoreError):
+    """The clocks of this machine and of the store differ by more than a signature allows."""
 
 
 class Unsupported(StoreError):
     """The server lacks a feature; trying again does not help."""
 
 
+class InUse(StoreError):
+    """The object cannot be removed, because something else needs it or is still in it."""
+
+
+class Refused(StoreError):
+    """The server does not take the input; the same input will be refused again."""
+
+
 class Unreachable(StoreError):
     """No answer from the endpoint."""
 
 
+class Unavailable(Unreachable):
+    """The server answers that it cannot now: 429, 502, 503 or 504."""
+
+
+class NotTrusted(StoreError):
+    """The certificate of the endpoint is not one that this machine trusts."""
+
+
 class AlreadyThere(StoreError):
-    """A conditional write found an object under its key."""
+    """What was to be made is there already."""
 
 
 class DamagedManifest(StoreError):
