@@ -8,6 +8,7 @@ It only looks. What cannot become right by waiting ends it at once, with the las
 
 from __future__ import annotations
 
+import functools
 import http.client
 import ssl
 import time
@@ -73,12 +74,12 @@ def ask(url: str) -> str:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
+        host, port = str(parts.hostname), parts.port
+        connection: http.client.HTTPConnection
         if parts.scheme == "https":
-            connection = http.client.HTTPSConnection(
-                str(parts.hostname), parts.port, timeout=_PATIENCE, context=context
-            )
+            connection = http.client.HTTPSConnection(host, port, timeout=_PATIENCE, context=context)
         else:
-            connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=_PATIENCE)
+            connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
         try:
             connection.request("GET", parts.path)
             answer = connection.getresponse()
@@ -124,7 +125,7 @@ class Ladder:
         self._check_listeners()
         self._wait("ready", lambda: self._answers(gate.url + READY))
         for node in gate.nodes:
-            self._wait("cluster", lambda node=node: self._answers(node.rstrip("/") + CLUSTER))  # type: ignore[misc]
+            self._wait("cluster", functools.partial(self._answers, node.rstrip("/") + CLUSTER))
         self._check_listeners()
         return list(dict.fromkeys(self._rungs))
 

@@ -16,7 +16,7 @@ description:
   - Climbs a ladder of proofs on the host of the server. The unit runs and does not crash again and again, its port is
     open, every listener on the port belongs to the unit, C(/health/ready) answers 200, and so does
     C(/minio/health/cluster) on every server of a cluster.
-  - What cannot become right by waiting ends it at once. Every failure tells the state of the unit and the end of its log.
+  - What cannot become right by waiting ends it at once. A failure tells the state of the unit and the end of its log.
   - Readiness is no proof that a write works. M(modelshelf.fleet.rustfs_canary) proves that.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes.info
