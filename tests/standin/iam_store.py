@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -113,7 +113,7 @@ def now() -> str:
     """The time in UTC as RFC 3339 with up to nine digits of a second."""
     seconds, rest = divmod(time.time_ns(), 10**9)
     fraction = f".{rest:09}".rstrip("0").rstrip(".")
-    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}{fraction}Z"
 
 
 def readable(moment: str) -> str:
@@ -127,12 +127,12 @@ def parse_moment(text: str) -> datetime:
     parsed = datetime.fromisoformat(text)
     if parsed.tzinfo is None or "T" not in text.upper():
         raise ValueError(f"{text!r} is no time in RFC 3339")
-    return parsed.astimezone(timezone.utc)
+    return parsed.astimezone(UTC)
 
 
 def expired(key: Mapping[str, Any]) -> bool:
     """Whether an access key has an end that has come."""
-    return bool(key["expiration"]) and parse_moment(key["expiration"]) < datetime.now(timezone.utc)
+    return bool(key["expiration"]) and parse_moment(key["expiration"]) < datetime.now(UTC)
 
 
 def split_names(policies: str) -> list[str]:
