@@ -49,6 +49,8 @@ class Shelf:
             "secret_key": self.server.secret_key,
             "region": "us-east-1",
             "ca_file": None,
+            "validate_certs": True,
+            "timeout": 30,
         }
 
     def keys(self) -> dict[str, int]:

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_quota import Quota
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     DamagedManifest,
     ModelshelfError,
     NotFound,
+    Refused,
     Unreachable,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import Progress, hash_files
@@ -28,7 +31,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._publish import (
     read_manifest,
     refuse_other_content,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store, connection_from, part_size_for
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store, part_size_for
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
 
 DEFAULT_EXCLUDE = [
     ".git",
@@ -44,6 +48,7 @@ DEFAULT_EXCLUDE = [
 """What a clone or a download leaves beside a model. An empty .gitkeep is kept: somebody put it there."""
 
 _MOST_WORKERS = 64
+_DRY_RUN_SECONDS = 5
 
 Say = Callable[[str], None]
 
@@ -54,17 +59,22 @@ def publish_version(params: Mapping[str, Any], *, check_mode: bool, say: Say, wa
     if not 1 <= params["concurrency"] <= _MOST_WORKERS:
         raise ModelshelfError(f"concurrency is {params['concurrency']}; expected 1 to {_MOST_WORKERS}")
     prefix = version_prefix(slug, version)
-    store = Store(connection_from(params), params["concurrency"])
+    store = Store(_connection(params, check_mode), params["concurrency"])
     directory = check_directory(params["directory"], exclude=params["exclude"], allow_missing=params["allow_missing"])
-    found = _look(store, prefix, check_mode, warn)
-    refuse_other_content(found, directory.files, store.connection.url(f"{prefix}/"))
+    seen = _look(store, prefix, check_mode, warn)
+    found = seen or Found({})
+    where = store.connection.url(f"{prefix}/")
+    refuse_other_content(found, directory.files, where)
+    missing = sum(item.size for item in directory.files if found.objects.get(item.path) != item.size)
+    quota = _quota(store, warn) if seen is not None and missing else None
+    _refuse_beyond(quota, missing, where)  # before hours of hashing, by the sizes alone
     wanted = _describe(directory, params, slug, version, say)
     plan = make_plan(store, wanted, found, prefix)
     part_size = part_size_for(max((entry.size for entry in plan.upload), default=0), params["part_size"])
     if part_size > params["part_size"]:
         warn(f"part_size was raised to {part_size} bytes: S3 takes at most 10,000 parts of at least 5 MiB")
+    _refuse_beyond(quota, _sum(plan.upload)["bytes"] + len(plan.manifest.to_json()) * plan.commit, where)
     if plan.strangers:
-        where = store.connection.url(f"{prefix}/")
         warn(f"{where} has objects that its manifest does not know: {', '.join(plan.strangers)}")
     manifest = plan.manifest
     if plan.changes and not check_mode:
@@ -78,7 +88,7 @@ def list_versions(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> 
     In check mode a store that does not answer, or has no such bucket, is taken for empty: a bare fleet has none yet.
     """
     try:
-        return _list_versions(params, warn)
+        return _list_versions(params, check_mode, warn)
     except (Unreachable, NotFound) as error:
         if not check_mode:
             raise
@@ -86,8 +96,8 @@ def list_versions(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> 
         return {"changed": False, "versions": [], **({"available": []} if params["model"] else {})}
 
 
-def _list_versions(params: Mapping[str, Any], warn: Say) -> dict[str, Any]:
-    store = Store(connection_from(params))
+def _list_versions(params: Mapping[str, Any], check_mode: bool, warn: Say) -> dict[str, Any]:
+    store = Store(_connection(params, check_mode))
     asked = _names(params) if params["version"] else (_slug(params), "")
     manifests: list[Manifest] = []
     for slug in [asked[0]] if asked[0] else store.list_folders(""):
@@ -122,15 +132,43 @@ def _names(params: Mapping[str, Any]) -> tuple[str, str]:
         raise ModelshelfError(str(error)) from error
 
 
-def _look(store: Store, prefix: str, check_mode: bool, warn: Say) -> Found:
-    """What the store has. A dry run on a bare fleet comes before the store and its bucket: then nothing."""
+def _look(store: Store, prefix: str, check_mode: bool, warn: Say) -> Found | None:
+    """What the store has. A dry run on a bare fleet comes before the store and its bucket: then None."""
     try:
         return find(store, prefix)
     except (Unreachable, NotFound) as error:
         if not check_mode:
             raise
         warn(f"{error}. The store was taken for empty")
-        return Found({})
+        return None
+
+
+def _connection(params: Mapping[str, Any], check_mode: bool) -> Connection:
+    """Where the store is. A dry run does not wait long for one that may not be there yet."""
+    connection = connection_from(params)
+    return replace(connection, timeout=min(connection.timeout, _DRY_RUN_SECONDS)) if check_mode else connection
+
+
+def _quota(store: Store, warn: Say) -> Quota | None:
+    """The bucket's quota, None where none is known. That is no failure: the key may not be allowed to ask."""
+    try:
+        return store.quota()
+    except Unreachable as error:
+        warn(f"{error}. Whether the version fits below the quota of the bucket is not known")
+        return None
+
+
+def _refuse_beyond(quota: Quota | None, needed: int, where: str) -> None:
+    """Raises Refused when so many bytes do not fit below the quota.
+
+    The server itself takes all parts of an upload, and refuses it only when it is to be completed.
+    """
+    if quota is not None and needed > quota.left:
+        raise Refused(
+            f"{where} needs {needed} bytes more, and the quota of the bucket leaves {quota.left}: the limit is"
+            f" {quota.limit} bytes, of which {quota.used} are used. Nothing was sent. Remove old versions, or raise"
+            " the quota"
+        )
 
 
 def _describe(directory: ModelDirectory, params: Mapping[str, Any], slug: str, version: str, say: Say) -> Manifest:

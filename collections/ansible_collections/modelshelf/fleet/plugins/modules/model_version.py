@@ -157,7 +157,11 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import DirectoryFaults, ModelshelfError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_version import DEFAULT_EXCLUDE, publish_version
-from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import BOTO3_ERROR, connection_arguments
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import (
+    BOTO3,
+    BOTO3_ERROR,
+    connection_arguments,
+)
 
 
 def main() -> None:
@@ -177,7 +181,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     if BOTO3_ERROR:
-        module.fail_json(msg=missing_required_lib("boto3 >= 1.36.0"), exception=BOTO3_ERROR)
+        module.fail_json(msg=missing_required_lib(BOTO3), exception=BOTO3_ERROR)
     try:
         result = publish_version(module.params, check_mode=module.check_mode, say=module.log, warn=module.warn)
     except DirectoryFaults as error:

@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _model_version
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_quota import Quota
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     NotFound,
     NotPermitted,
+    Refused,
     StoreError,
+    Unavailable,
     Unreachable,
     VersionTaken,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH
-from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import MIB, Connection
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import MIB
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import hf_files, write_tree
 
 
@@ -30,11 +34,18 @@ class Shelf:
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.error: StoreError | None = None
+        self.limit: Quota | None = None
+        self.quota_error: StoreError | None = None
 
     def list_objects(self, prefix: str) -> dict[str, int]:
         if self.error is not None:
             raise self.error
         return {key: len(content) for key, content in self.objects.items() if key.startswith(prefix)}
+
+    def quota(self) -> Quota | None:
+        if self.quota_error is not None:
+            raise self.quota_error
+        return self.limit
 
     def list_folders(self, prefix: str) -> list[str]:
         keys = (key[len(prefix) :] for key in self.list_objects(prefix))
@@ -61,6 +72,8 @@ def dry_run(root: Path, warnings: list[str], **changes: Any) -> dict[str, Any]:
         "secret_key": None,
         "region": "us-east-1",
         "ca_file": None,
+        "validate_certs": True,
+        "timeout": 30,
         "model": "OPT/125m",
         "version": "v1",
         "directory": str(write_tree(root, hf_files())),
@@ -78,7 +91,13 @@ def info(check_mode: bool = False, **asked: str) -> tuple[dict[str, Any], list[s
     warnings: list[str] = []
     params = {"endpoint": "http://store", "bucket": "models", "region": "", "model": None, "version": None}
     found = _model_version.list_versions(
-        {**params, "access_key": None, "secret_key": None, "ca_file": None, **asked},
+        {
+            **params,
+            **dict.fromkeys(("access_key", "secret_key", "ca_file")),
+            "validate_certs": True,
+            "timeout": 30,
+            **asked,
+        },
         check_mode=check_mode,
         warn=warnings.append,
     )
@@ -146,6 +165,30 @@ def test_version_with_other_content_is_refused_in_a_dry_run(shelf: Shelf, tmp_pa
     write_tree(tmp_path, {"added.txt": "x"})
     with pytest.raises(VersionTaken, match=r"only in the directory: added\.txt"):
         dry_run(tmp_path, [])
+
+
+def test_a_version_that_does_not_fit_below_the_quota_is_refused_with_the_numbers(shelf: Shelf, tmp_path: Path) -> None:
+    size = dry_run(tmp_path, [])["manifest"]["bytes"]
+    shelf.limit = Quota(limit=1000, used=1001 - size)
+    with pytest.raises(Refused, match=rf"needs {size} bytes .* leaves {size - 1}: .* limit is 1000 bytes, of which"):
+        dry_run(tmp_path, [])
+
+
+def test_the_manifest_has_to_fit_too(shelf: Shelf, tmp_path: Path) -> None:
+    size = dry_run(tmp_path, [])["manifest"]["bytes"]
+    shelf.limit = Quota(limit=size, used=0)
+    with pytest.raises(Refused, match=f"leaves {size}: "):
+        dry_run(tmp_path, [])
+    shelf.limit = Quota(limit=size + 10_000, used=0)
+    assert dry_run(tmp_path, [])["changed"] is True
+
+
+def test_a_quota_that_is_not_told_in_time_is_a_warning(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.quota_error, warnings = Unavailable("usage is not available yet"), []
+    assert dry_run(tmp_path, warnings)["changed"] is True
+    assert warnings == [
+        "usage is not available yet. Whether the version fits below the quota of the bucket is not known"
+    ]
 
 
 def test_default_exclude_leaves_clone_and_download_behind(shelf: Shelf, tmp_path: Path) -> None:

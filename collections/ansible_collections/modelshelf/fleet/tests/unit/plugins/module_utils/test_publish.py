@@ -29,7 +29,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._publish import (
     make_plan,
     refuse_other_content,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import MIB, Connection, Upload
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import MIB, Upload
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import hf_files, write_tree
 
 PREFIX = "opt/v1"

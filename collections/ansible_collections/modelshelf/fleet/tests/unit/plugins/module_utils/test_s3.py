@@ -11,23 +11,15 @@ from botocore.stub import Stubber
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
-    AlreadyThere,
-    NotFound,
-    NotPermitted,
-    StoreError,
-    Unreachable,
-    Unsupported,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import AlreadyThere
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import (
     MIB,
     MOST_PARTS,
     SMALLEST_PART,
-    Connection,
     Store,
-    connection_from,
     part_size_for,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection
 
 GIB = 1024 * MIB
 CONNECTION = Connection("http://127.0.0.1:9", "models", "writer", "canary-secret")
@@ -55,62 +47,6 @@ def test_a6_part_size_keeps_the_limits(size: int, wanted: int) -> None:
     part_size = part_size_for(size, wanted)
     assert part_size >= max(wanted, SMALLEST_PART)
     assert part_size * MOST_PARTS >= size
-
-
-def test_a4_checksums_and_addressing() -> None:
-    config = Store(CONNECTION).client.meta.config
-    assert config.request_checksum_calculation == "when_required"
-    assert config.response_checksum_validation == "when_required"
-    assert config.s3["addressing_style"] == "path"
-
-
-def test_secret_is_not_in_the_representation() -> None:
-    assert "canary-secret" not in repr(CONNECTION)
-
-
-@pytest.mark.parametrize(
-    "endpoint", ["store1:9000", "ftp://store1", "http://user:secret@store1", "http://store1/bucket", ""]
-)
-def test_unusable_endpoint_is_refused_without_repeating_it(endpoint: str) -> None:
-    with pytest.raises(StoreError) as caught:
-        connection_from({"endpoint": endpoint, "bucket": "b"})
-    assert "secret" not in str(caught.value)
-
-
-def test_connection_from_parameters() -> None:
-    params = {"endpoint": "https://s:1/", "bucket": "b", "region": "r", "ca_file": None}
-    assert connection_from({**params, "access_key": None, "secret_key": None}) == Connection(
-        "https://s:1", "b", region="r"
-    )
-
-
-@pytest.mark.parametrize(
-    ("code", "message", "status", "expected", "text"),
-    [
-        ("NoSuchKey", "", 404, NotFound, "it is not there"),
-        ("NoSuchBucket", "", 404, NotFound, "there is no bucket 'models'"),
-        ("AccessDenied", "", 403, NotPermitted, "access key 'writer'"),
-        ("InvalidAccessKeyId", "does not exist in our records", 403, NotPermitted, "access key 'writer'"),
-        ("SignatureDoesNotMatch", "", 403, NotPermitted, "its secret"),
-        ("RequestTimeTooSkewed", "", 403, StoreError, "clocks"),
-        ("NotImplemented", "no", 501, Unsupported, "does not support it"),
-        ("InvalidRequest", "unsupported checksum algorithm", 400, Unsupported, "request_checksum_calculation"),
-        ("SlowDown", "busy", 400, StoreError, "SlowDown: busy"),
-    ],
-)
-def test_answers_are_sorted_by_code(code: str, message: str, status: int, expected: type, text: str) -> None:
-    store = Store(CONNECTION)
-    with Stubber(store.client) as stub:
-        stub.add_client_error("get_object", code, message, status)
-        with pytest.raises(expected, match=text) as caught:
-            store.read("opt/v1/config.json")
-    assert "s3://models/opt/v1/config.json (endpoint http://127.0.0.1:9)" in str(caught.value)
-    assert caught.type is expected
-
-
-def test_no_answer_is_unreachable() -> None:
-    with pytest.raises(Unreachable, match="no answer"):
-        Store(CONNECTION).list_objects("x")
 
 
 def condition(expected: dict[str, Any], conditional: bool) -> dict[str, Any]:

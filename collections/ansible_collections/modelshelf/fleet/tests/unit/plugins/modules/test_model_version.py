@@ -16,7 +16,13 @@ from ansible.module_utils.testing import patch_module_args
 from ansible_collections.modelshelf.fleet.plugins.modules import model_version, model_version_info
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import hf_files, write_tree
 
-NOBODY = {"endpoint": "http://127.0.0.1:9", "bucket": "models", "access_key": "writer", "secret_key": "canary-secret"}
+NOBODY = {
+    "endpoint": "http://127.0.0.1:9",
+    "bucket": "models",
+    "access_key": "writer",
+    "secret_key": "canary-secret",
+    "timeout": 1,
+}
 
 
 def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:

@@ -1,0 +1,204 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The work of the module rustfs_access_probe, from parameters to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe import (
+    ABSENT,
+    ALLOWED,
+    GET,
+    GET_VERSION,
+    LIST,
+    Answer,
+    Probe,
+    Verdict,
+    fresh,
+    judge,
+    other_bucket_denied,
+    reads_denied,
+    usable_prefixes,
+    writes_denied,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_s3 import Cleaner, Reader
+from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import retried
+from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import greet
+from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import judge as judge_clock
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
+    NotFound,
+    NotPermitted,
+    Refused,
+    StoreError,
+    UnknownKey,
+    Unreachable,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
+
+Say = Callable[[str], None]
+_NOT_A_READER = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidRequest")
+
+
+class ProbeFailed(StoreError):
+    """The key can do more or less than a reader, or it could not be told. `verdicts` and `left` say what was found."""
+
+    def __init__(self, message: str, verdicts: Sequence[Verdict], left: Sequence[str]) -> None:
+        super().__init__(message)
+        self.verdicts, self.left = tuple(verdicts), tuple(left)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be proved. `cleanup` is the connection of the key that removes what wrongly succeeds."""
+
+    reader: Connection
+    cleanup: Connection
+    prefixes: tuple[str, ...]
+    others: tuple[str, ...]
+    other_bucket: str
+    versioned: bool
+
+
+def wanted_from(params: Mapping[str, Any]) -> Wanted:
+    """What the parameters ask for. Raises StoreError for what cannot be probed."""
+    reader = connection_from(params)
+    if not reader.access_key or not reader.secret_key:
+        raise Refused("access_key or secret_key is empty: give the pair of the reader that is to be probed")
+    prefixes = usable_prefixes(params["prefixes"])
+    others = usable_prefixes(params["forbidden_prefixes"]) if params["forbidden_prefixes"] else ()
+    for other in others:
+        if any(f"{other}/".startswith(f"{prefix}/") or f"{prefix}/".startswith(f"{other}/") for prefix in prefixes):
+            raise Refused(f"{other!r} in forbidden_prefixes overlaps with one of prefixes: {', '.join(prefixes)}")
+    if params["other_bucket"] == reader.bucket:
+        raise Refused(f"other_bucket is {reader.bucket!r}, the bucket of the reader itself: name another one")
+    cleanup = reader
+    if params["cleanup_access_key"]:
+        keys = {"access_key": params["cleanup_access_key"], "secret_key": params["cleanup_secret_key"]}
+        cleanup = replace(reader, **keys)
+    other_bucket = params["other_bucket"] or fresh()
+    return Wanted(reader, cleanup, prefixes, others, other_bucket, params["versioned"])
+
+
+def probe_access(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> dict[str, Any]:
+    """Proves what a key may do; in check mode by requests that only read. Raises StoreError, of it ProbeFailed."""
+    wanted = wanted_from(params)
+    try:
+        return _probe(wanted, check_mode, warn)
+    except (Unreachable, NotFound, UnknownKey) as error:
+        if not (check_mode and params["may_be_missing"]):
+            raise
+        warn(f"{error}. Nothing was probed: the same play may be about to make it")
+        return {"changed": False, "probes": []}
+
+
+def _probe(wanted: Wanted, check_mode: bool, warn: Say) -> dict[str, Any]:
+    where = wanted.reader
+    greeting = retried(
+        lambda: greet(where.endpoint, ca_file=where.ca_file, validate_certs=where.validate_certs), where.timeout
+    )
+    warning = judge_clock(greeting, where.endpoint)
+    if warning:
+        warn(warning)
+    reader = Reader(wanted.reader)
+    verdicts = _allowed(reader, wanted)
+    denied = reads_denied(where.bucket, wanted.prefixes, wanted.others, wanted.versioned)
+    denied += other_bucket_denied(wanted.other_bucket, wanted.prefixes)
+    verdicts += [judge(probe, reader.ask(probe)) for probe in denied]
+    left: list[str] = []
+    removed: list[str] = []
+    if not check_mode:
+        cleaner = Cleaner(wanted.cleanup)
+        if wanted.cleanup != wanted.reader:
+            cleaner.check(wanted.prefixes[0])
+        for probe in writes_denied(where.bucket, wanted.prefixes, wanted.versioned):
+            verdicts.append(_write(reader, cleaner, probe, removed, left))
+    wrong = [verdict for verdict in verdicts if not verdict.right]
+    if wrong:
+        raise ProbeFailed(_message(wanted, wrong, removed, left, greeting.version), verdicts, left)
+    return {"changed": False, "probes": [verdict.as_dict() for verdict in verdicts]}
+
+
+def _allowed(reader: Reader, wanted: Wanted) -> list[Verdict]:
+    """What a reader must be able to do: list, and read an object, or be told that one is not there."""
+    bucket, verdicts = reader.connection.bucket, []
+    for prefix in wanted.prefixes:
+        listing = Probe(LIST, bucket, f"{prefix}/", ALLOWED)
+        answer, found = reader.ask_for(listing)
+        if not verdicts:
+            _refuse_strangers(listing, answer, wanted)
+        verdicts.append(judge(listing, answer))
+        deeper = Probe(LIST, bucket, f"{prefix}/{fresh()}", ALLOWED)
+        verdicts.append(judge(deeper, reader.ask(deeper)))
+        sample = reader.smallest_object(found)
+        if sample is None:
+            absent = f"{prefix}/{fresh()}"
+            probes = [Probe(GET, bucket, absent, ABSENT)]
+            if wanted.versioned:
+                probes.append(Probe(GET_VERSION, bucket, absent, ABSENT, version="null"))
+            verdicts += [judge(probe, reader.ask(probe)) for probe in probes]
+            continue
+        key, size = sample
+        probe = Probe(GET, bucket, key, ALLOWED)
+        answer, found = reader.ask_for(probe, **({"Range": "bytes=0-0"} if size else {}))
+        verdicts.append(judge(probe, answer))
+        if wanted.versioned and verdicts[-1].right:
+            probe = Probe(GET_VERSION, bucket, key, ALLOWED, version=str(found.get("VersionId") or "null"))
+            verdicts.append(judge(probe, reader.ask(probe)))
+    return verdicts
+
+
+def _refuse_strangers(probe: Probe, answer: Answer, wanted: Wanted) -> None:
+    """Raises when the first answer shows that every other one would be the same and prove nothing."""
+    where = f"could not probe the {probe.action} of {probe.target} (endpoint {wanted.reader.endpoint}): {answer}"
+    key = wanted.reader.access_key
+    if answer.code == "NoSuchBucket":
+        raise NotFound(f"{where}: there is no such bucket, so the access key {key!r} proves nothing")
+    if answer.code == "InvalidAccessKeyId":
+        raise UnknownKey(f"{where}: the server does not know the access key {key!r}, so nothing is proved")
+    if answer.code in _NOT_A_READER:
+        raise NotPermitted(f"{where}: the access key {key!r} or its secret is not accepted, so nothing is proved")
+
+
+def _write(reader: Reader, cleaner: Cleaner, probe: Probe, removed: list[str], left: list[str]) -> Verdict:
+    """One request that must be refused. Whatever it may have made is removed, also when no answer came."""
+    key = probe.key or ""
+    try:
+        verdict = judge(probe, reader.ask(probe))
+    except StoreError as error:
+        rest = cleaner.remove(key)
+        raise type(error)(
+            f"{error}. {f'It may have left {rest}: look for it' if rest else 'It left nothing'}"
+        ) from error
+    if not verdict.right:
+        rest = cleaner.remove(key)
+        (left if rest else removed).append(rest or key)
+    return verdict
+
+
+def _message(
+    wanted: Wanted, wrong: Sequence[Verdict], removed: Sequence[str], left: Sequence[str], version: str
+) -> str:
+    where = wanted.reader
+    readable = ", ".join(f"{prefix}/" for prefix in wanted.prefixes)
+    parts = [
+        f"the access key {where.access_key!r} is not exactly a reader of {readable} in the bucket {where.bucket!r}"
+        f" (endpoint {where.endpoint}, {f'RustFS {version}' if version else 'server version unknown'}): "
+        + "; ".join(verdict.sentence() for verdict in wrong)
+    ]
+    if removed:
+        parts.append(f"What the probes made was removed again ({len(removed)} keys)")
+    if left:
+        parts.append(f"Could not be removed, remove it by hand: {'; '.join(left)}")
+    if any(not verdict.right and verdict.probe.expected != "403 AccessDenied" for verdict in wrong):
+        parts.append(
+            "What is missing is s3:ListBucket for the prefix, s3:GetObject, and where the bucket is versioned"
+            " s3:GetObjectVersion: some versions of the server ask for it there"
+        )
+    parts.append(
+        "Give its user the policy of readonly_prefix_policy alone, and see to its groups and the bucket policy"
+    )
+    return ". ".join(parts)
