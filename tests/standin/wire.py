@@ -16,7 +16,7 @@ JSON = "application/json"
 
 
 class ApiError(Exception):
-    """An answer that is an error, rendered as S3 does. Without a message the element is left out, as the server does."""
+    """An answer that is an error, rendered as S3 does. Without a message that element is left out, as there."""
 
     def __init__(self, status: int, code: str, message: str = "", headers: dict[str, str] | None = None) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -36,11 +36,12 @@ class Caller:
 class BodyStream:
     """The decoded body of a request, read once. Raises ApiError when it is cut short or does not fit its hash.
 
-    `length` is the number of decoded bytes announced.
+    `length` is the number of decoded bytes announced; `trailers` are known at the end.
     """
 
-    def __init__(self, read: Callable[[int], bytes], length: int) -> None:
+    def __init__(self, read: Callable[[int], bytes], length: int, trailers: dict[str, str] | None = None) -> None:
         self._read, self.length = read, length
+        self.trailers = {} if trailers is None else trailers
 
     def read(self, size: int) -> bytes:
         """At most `size` bytes; b"" at the end, which is reached only when everything announced was right."""
@@ -92,6 +93,12 @@ class Response:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | Iterable[bytes] = b""
+
+    def close(self) -> None:
+        """Called once it is sent, or cannot be: what the body holds is let go."""
+        closing = getattr(self.body, "close", None)
+        if closing:
+            closing()
 
 
 def json_response(value: Any, status: int = 200) -> Response:
