@@ -23,9 +23,9 @@ _KEYS = ("name", "version", "source", "directory", "allow_missing")
 
 
 def resolve_models(models: Any, weights_root: str = WEIGHTS_ROOT) -> list[dict[str, Any]]:
-    """Every model of the inventory with its slug, prefix, mount point and unit.
+    """Every model of the inventory with its slug, prefix, mount point, unit and remote.
 
-    `prefix` is below the bucket and has no final slash. Refuses unknown keys and sources, unusable versions, and
+    The remote is a section in rclone's settings. `prefix` is below the bucket and has no final slash. Refuses unknown keys and sources, unusable versions, and
     two models whose slugs are the same.
     """
     resolved: list[dict[str, Any]] = []
@@ -60,6 +60,7 @@ def resolve_models(models: Any, weights_root: str = WEIGHTS_ROOT) -> list[dict[s
                 "prefix": version_prefix(slug, version),
                 "mountpoint": f"{_root(weights_root)}/{slug}",
                 "unit": f"modelshelf-weights-{slug}.service",
+                "remote": f"shelf-{slug}",
             }
         )
     return resolved

@@ -23,6 +23,7 @@ def test_every_name_is_derived() -> None:
             "prefix": "qwen2-5-7b-instruct/v1",
             "mountpoint": "/srv/modelshelf/weights/qwen2-5-7b-instruct",
             "unit": "modelshelf-weights-qwen2-5-7b-instruct.service",
+            "remote": "shelf-qwen2-5-7b-instruct",
         }
     ]
 

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filters readers and store_identities: see readers.yml and store_identities.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils import _readers
+
+
+def readers(models: Any, access_key: str = "", secret_key: str = "", own_keys: Any = None) -> list[dict[str, Any]]:
+    """The readers of the models of the inventory."""
+    try:
+        found = _readers.readers(models, access_key, secret_key, own_keys)
+    except ValueError as error:
+        raise AnsibleFilterError(str(error)) from error
+    return [{**asdict(reader), "slugs": list(reader.slugs)} for reader in found]
+
+
+def store_identities(
+    models: Any, bucket: str, readers: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: bool = False
+) -> dict[str, list[dict[str, Any]]]:
+    """What those readers and the writer need on the store."""
+    try:
+        return _readers.store_identities(models, bucket, readers, writer, versioned)
+    except ValueError as error:
+        raise AnsibleFilterError(str(error)) from error
+
+
+class FilterModule:
+    """Registers the filters."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        return {"readers": readers, "store_identities": store_identities}
