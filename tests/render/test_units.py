@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import configparser
-import csv
 import json
 import re
 import shlex
@@ -104,7 +103,7 @@ def test_mount_is_read_only_readable_by_others_and_never_over_files(rendered: Pa
 
 def test_a2_remote_path_ends_with_one_slash(rendered: Path) -> None:
     remote = argv(directives(rendered / WEIGHTS_UNIT)["ExecStart"][0])[2]
-    assert remote == f"shelf:models/{SLUG}/"
+    assert remote == f"shelf-{SLUG}:models/{SLUG}/"
 
 
 def test_dead_endpoint_is_cleaned_up_before_the_directory_is_made(rendered: Path) -> None:
@@ -129,25 +128,17 @@ def test_a19_percent_and_dollar_reach_the_process_unchanged(rendered: Path) -> N
     assert not re.search(r"(?<!%)%(?:%%)*[^%]", text), "a percent sign is not doubled"
 
 
-def test_a19_keys_of_the_store_survive_the_environment_file(rendered: Path) -> None:
-    line = (rendered / "byte-store.env").read_text(encoding="utf-8").strip()
-    name, quoted = line.split("=", 1)
-    value = re.sub(r'\\(["\\$`])', r"\1", quoted[1:-1])
-    assert (quoted[0], quoted[-1], name) == ('"', '"', "RCLONE_AUTH_KEY")
-    assert next(csv.reader([value])) == [f"writer,{WRITER_SECRET}", f"reader,{READER_SECRET}"]
-
-
 def test_settings_of_rclone_hold_the_readers_key_only(rendered: Path) -> None:
     settings = configparser.RawConfigParser()
     settings.read(rendered / "rclone.conf")
-    assert dict(settings["shelf"])["secret_access_key"] == READER_SECRET
-    assert settings["shelf"]["no_check_bucket"] == "true"
+    assert dict(settings[f"shelf-{SLUG}"])["secret_access_key"] == READER_SECRET
+    assert settings[f"shelf-{SLUG}"]["no_check_bucket"] == "true"
     assert WRITER_SECRET not in (rendered / "rclone.conf").read_text(encoding="utf-8")
 
 
 def test_a31_no_secret_in_a_unit(rendered: Path) -> None:
     for path in rendered.iterdir():
-        if path.name not in ("rclone.conf", "byte-store.env"):
+        if path.name != "rclone.conf":
             text = path.read_text(encoding="utf-8").replace("%%", "%")
             for secret in (WRITER_SECRET, READER_SECRET, "key%s"):
                 assert secret not in text, path.name
@@ -218,7 +209,7 @@ def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
-@pytest.mark.parametrize("unit", [WEIGHTS_UNIT, "modelshelf-vllm@main.service", "modelshelf-byte-store.service"])
+@pytest.mark.parametrize("unit", [WEIGHTS_UNIT, "modelshelf-vllm@main.service"])
 def test_systemd_finds_no_fault(rendered: Path, tmp_path: Path, unit: str) -> None:
     source = rendered / re.sub("@main", "@", unit)
     text = source.read_text(encoding="utf-8")

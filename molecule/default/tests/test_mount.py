@@ -67,8 +67,8 @@ def test_unit_of_the_mount(name: str) -> None:
 
 def test_a2_remote_path_ends_with_one_slash(name: str) -> None:
     arguments = argv(name, pid(name, MOUNT))
-    remotes = [argument for argument in arguments if argument.startswith("shelf:")]
-    assert remotes == [f"shelf:models/{MODEL}/"]
+    remotes = [argument for argument in arguments if argument.startswith("shelf-")]
+    assert remotes == [f"shelf-{MODEL}:models/{MODEL}/"]
 
 
 def test_a16_mount_is_never_put_over_files(name: str) -> None:

@@ -90,7 +90,7 @@ def test_a37_names_are_slugged_once_and_kept_for_display(converged: Run) -> None
     assert (data["model"], data["display_name"], data["version"]) == (SLUG, MODEL, VERSION)
     release = json.loads(host(NAME).file("/var/lib/modelshelf/instances/chat-1/current/release.json").content_string)
     assert (release["model"], release["version"]) == (SLUG, VERSION)
-    assert f"shelf:models/{SLUG}/" in argv(NAME, pid(NAME, MOUNT))
+    assert f"shelf-{SLUG}:models/{SLUG}/" in argv(NAME, pid(NAME, MOUNT))
 
 
 def test_a27_names_are_served_exactly(converged: Run) -> None:

@@ -51,7 +51,7 @@ def test_a3_a18_missing_version_is_seen_on_the_host_too(tags: str) -> None:
     """With a limit the store is not asked: the mount is, after its listing was refreshed."""
     run = play(models("v9"), "--limit=gpu1", f"--tags={tags}")
     assert run.status != 0
-    assert f"no manifest at shelf:models/{MODEL}/v9/" in said(run)
+    assert f"no manifest at shelf-{MODEL}:models/{MODEL}/v9/" in said(run)
     assert "not uploaded or not listable" in said(run)
     assert "Versions there: v1" in said(run)
     assert "listing cache (3600 s)" in said(run)
