@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lab import engine, fleet, hosts, sandbox
+from lab import engine, fleet, hosts, sandbox, store
 from lab.environment import make_environment
 from lab.image import image_store
 from lab.machine import check_machine, install_packages
@@ -29,6 +29,8 @@ def prepare(stages: Stages, lab: Lab) -> dict[str, str]:
     with stages.stage(f"namespaces and network ({lab.subnet}.0/24)"):
         hosts.make_secrets()
         hosts.configure(lab)
+    with stages.stage("store: RustFS, or its stand-in"):
+        store.store_binary()
     with stages.stage("engine: vLLM for CPUs, as a wheel folder and as an environment"):
         binds = engine.engine(lab, environment)
     with stages.stage("small models in Hugging Face format"):
@@ -38,7 +40,7 @@ def prepare(stages: Stages, lab: Lab) -> dict[str, str]:
 
 
 def up(lab: Lab) -> None:
-    stages = Stages(9)
+    stages = Stages(10)
     addresses = prepare(stages, lab)
     with stages.stage("the fleet: ansible-playbook site.yml"):
         fleet.converge(lab)
@@ -68,7 +70,7 @@ def main() -> int:
         if arguments.command == "up":
             up(lab)
         elif arguments.command == "hosts":
-            prepare(Stages(7), lab)
+            prepare(Stages(8), lab)
         elif arguments.command == "environment" and arguments.python:
             version = (3, int(arguments.python.removeprefix("3.")))
             make_environment(version, version, f".venv-{arguments.python}")

@@ -57,14 +57,16 @@ def inventory_data(lab: Lab, environment: Path) -> dict[str, dict[str, Any]]:
 
 
 def make_secrets() -> None:
-    """The lab's ssh key and credentials, made once, readable by their owner alone."""
+    """The lab's ssh key and credentials, each made once, readable by their owner alone."""
     if not SSH_KEY.exists():
         SSH_KEY.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "modelshelf-lab", "-f", SSH_KEY])
-    if not SECRETS.exists():
-        names = [f"{who}_{part}_key" for who in ("writer", "reader") for part in ("access", "secret")]
+    names = [f"{who}_{part}_key" for who in ("root", "writer", "reader") for part in ("access", "secret")]
+    known = json.loads(SECRETS.read_text()) if SECRETS.exists() else {}
+    made = {name: secrets.token_urlsafe(24) for name in [*names, "vllm_api_key"] if name not in known}
+    if made:
         SECRETS.touch(mode=0o600)
-        SECRETS.write_text(json.dumps({name: secrets.token_urlsafe(24) for name in [*names, "vllm_api_key"]}))
+        SECRETS.write_text(json.dumps(known | made))
 
 
 def podman(lab: Lab, *argv: str | Path, log: Path | None = None) -> str:

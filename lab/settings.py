@@ -17,6 +17,7 @@ STATE = Path("/run/modelshelf-lab")  # who holds which lab; gone with a reboot, 
 HOST_SUITE = "bookworm"  # the CPU engine needs its Python 3.11
 HOST_PYTHON = "python3.11"
 VLLM_VERSION = "0.32.0"
+RUSTFS_VERSION = "1.0.0-rc.3"
 
 SSH_KEY = CACHE / "lab" / "ssh" / "id_ed25519"
 SECRETS = CACHE / "lab" / "secrets.json"
