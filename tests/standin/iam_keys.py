@@ -48,34 +48,34 @@ class Keys:
             **optional(key),
         }
 
-    def add(self, parent: str, name: str, secret: str, **details: Any) -> tuple[str, str]:
+    def add(self, parent: str, access_key: str, secret: str, **details: Any) -> tuple[str, str]:
         """Create one; its access and its secret key, generated when none is given. Raises IamError.
 
         `details` are policy, name, description, expiration and status, as they are stored.
         """
         if not parent:
             raise IamError("InvalidArgument", "invalid arguments specified")
-        if name and not secret:
+        if access_key and not secret:
             raise IamError("NoSecretKeyWithAccessKey", "no secret key with access key")
-        if secret and not name:
+        if secret and not access_key:
             raise IamError("NoAccessKeyWithSecretKey", "no access key with secret key")
-        if name == parent:
+        if access_key == parent:
             raise _in_use()
-        if name == RESERVED:
+        if access_key == RESERVED:
             raise IamError("IAMActionNotAllowed", "action not allowed")
         _check_size(details.get("policy"))
-        if not name:
-            name, secret = _generated()
-        if len(name.encode()) not in KEY_LENGTHS:
+        if not access_key:
+            access_key, secret = _generated()
+        if len(access_key.encode()) not in KEY_LENGTHS:
             raise IamError("InvalidAccessKeyLength", "invalid access key length")
         if len(secret.encode()) not in SECRET_LENGTHS:
             raise IamError("InvalidSecretKeyLength", "invalid secret key length")
         fresh = {"status": "on", "policy": None, "name": None, "description": None, "expiration": None}
         with self._store.change() as change:
-            if change.get(KEY, name) or change.get(USER, name):
+            if change.get(KEY, access_key) or change.get(USER, access_key):
                 raise _in_use()
-            change.put(KEY, name, {**fresh, **details, "secret": secret, "parent": parent})
-        return name, secret
+            change.put(KEY, access_key, {**fresh, **details, "secret": secret, "parent": parent})
+        return access_key, secret
 
     def update(self, key_name: str, **changes: Any) -> None:
         """Change what is given: secret, status, policy (None: the parent's), name, description, expiration.
