@@ -22,8 +22,8 @@ except ImportError:
 else:
     BOTOCORE_ERROR = None
 
-BOTOCORE = "botocore >= 1.36.0"
-"""How a message names the library that is missing; boto3 brings it."""
+BOTO3 = "boto3 >= 1.36.0"
+"""How a message names the library that is missing; it brings botocore, which signs and sends."""
 
 
 @dataclass(frozen=True)
