@@ -40,8 +40,14 @@ class Drive:
     host: str = ""
     port: int = 0
 
+    @property
+    def server(self) -> str:
+        """The URL of the server that has this drive; empty for a path of this host."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}" if host else ""
+
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}{self.path}" if self.host else self.path
+        return f"{self.server}{self.path}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,11 @@ class Layout:
     def hosts(self) -> tuple[str, ...]:
         """The names of the hosts in the volumes, each once."""
         return tuple(dict.fromkeys(drive.host for drive in self.drives if drive.host))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The URLs of the servers in the volumes, each once, without a path."""
+        return tuple(dict.fromkeys(drive.server for drive in self.drives if drive.host))
 
 
 def parse_layout(volumes: Sequence[str], set_size: int = 0) -> Layout:
