@@ -18,6 +18,8 @@ ALLOWED = "allowed"
 ABSENT = "404 NoSuchKey"
 """Of a key that is not there, only somebody with the right to read is told so; others are refused first."""
 DENIED = "403 AccessDenied"
+DENIED_IN_BATCH = "AccessDenied for the key"
+"""A batch is answered with 200, and with an error for each key that is refused."""
 
 NO_VERSION = "00000000-0000-4000-8000-000000000000"
 """A version id that no object has."""
@@ -49,13 +51,14 @@ class Probe:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server said. Of a batch delete, `code` is that of the key's own entry, `status` that of the answer."""
+    """What the server said. `in_batch`: the code is that of the key's own entry in an answer to many."""
 
     status: int
     code: str = ""
+    in_batch: bool = False
 
     def __str__(self) -> str:
-        return f"{self.status} {self.code}".strip()
+        return f"{self.code} for the key" if self.in_batch and self.code else f"{self.status} {self.code}".strip()
 
 
 @dataclass(frozen=True)
@@ -82,20 +85,19 @@ class Verdict:
         text = f"{self.probe.action} of {self.probe.target}: expected {self.probe.expected}, found {self.found}"
         if self.found in (ABSENT, "404 NoSuchVersion"):
             return f"{text}, which only a key with this right is told"
-        if self.probe.expected == DENIED and not self.found.startswith("2"):
+        if self.probe.expected in (DENIED, DENIED_IN_BATCH) and not self.found.startswith("2"):
             return f"{text}, which is no refusal and proves nothing"
         return text
 
 
 def judge(probe: Probe, answer: Answer) -> Verdict:
-    """Denied is 403 AccessDenied and nothing else; a key's entry in an answered batch has the code alone."""
+    """Denied is 403 AccessDenied and nothing else; for a key in a batch, its own entry says so, or the whole answer."""
     if probe.expected == ALLOWED:
         right = 200 <= answer.status < 300 and not answer.code
     elif probe.expected == ABSENT:
         right = answer.status == 404 and answer.code in ("NoSuchKey", "NoSuchVersion")
     else:
-        in_batch = probe.action == BATCH_DELETE and answer.status == 200
-        right = answer.code == "AccessDenied" and (answer.status == 403 or in_batch)
+        right = answer.code == "AccessDenied" and (answer.status == 403 or answer.in_batch)
     return Verdict(probe, str(answer), right)
 
 
@@ -103,6 +105,17 @@ LIST, LIST_FOLDERS, LIST_VERSIONS, LIST_UPLOADS = "list", "list of folders", "li
 GET, GET_VERSION = "get", "get of a version"
 PUT, START_UPLOAD, TAG = "put", "start of a multipart upload", "tagging"
 DELETE, BATCH_DELETE, DELETE_VERSION = "delete", "batch delete", "delete of a version"
+
+
+def summary(wrong: Sequence[Verdict]) -> str:
+    """What went wrong, one sentence for each action that was answered alike, with its first target."""
+    alike: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in wrong:
+        alike.setdefault((verdict.probe.action, verdict.probe.expected, verdict.found), []).append(verdict)
+    return "; ".join(
+        found[0].sentence() + (f" (and {len(found) - 1} more like it)" if len(found) > 1 else "")
+        for found in alike.values()
+    )
 
 
 def usable_prefixes(prefixes: Iterable[str]) -> tuple[str, ...]:
@@ -175,9 +188,13 @@ def other_bucket_denied(bucket: str, prefixes: Sequence[str]) -> list[Probe]:
 
 def writes_denied(bucket: str, prefixes: Sequence[str], versioned: bool) -> list[Probe]:
     """The requests that write, below each prefix and beside it, each with a key of its own that nobody has."""
-    actions = [PUT, START_UPLOAD, TAG, DELETE, BATCH_DELETE]
+    actions = {PUT: DENIED, START_UPLOAD: DENIED, TAG: DENIED, DELETE: DENIED, BATCH_DELETE: DENIED_IN_BATCH}
     places = [place for prefix in prefixes for place in (f"{prefix}/", f"{prefix}-")] + [""]
-    probes = [Probe(action, bucket, fresh(place), DENIED, writes=True) for place in places for action in actions]
+    probes = [
+        Probe(action, bucket, fresh(place), expected, writes=True)
+        for place in places
+        for action, expected in actions.items()
+    ]
     if versioned:
         probes += [
             Probe(DELETE_VERSION, bucket, fresh(f"{prefix}/"), DENIED, writes=True, version=NO_VERSION)

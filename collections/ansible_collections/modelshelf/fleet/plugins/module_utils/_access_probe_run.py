@@ -22,6 +22,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe imp
     judge,
     other_bucket_denied,
     reads_denied,
+    summary,
     usable_prefixes,
     writes_denied,
 )
@@ -174,8 +175,9 @@ def _write(reader: Reader, cleaner: Cleaner, probe: Probe, removed: list[str], l
             f"{error}. {f'It may have left {rest}: look for it' if rest else 'It left nothing'}"
         ) from error
     if not verdict.right:
-        rest = cleaner.remove(key)
-        (left if rest else removed).append(rest or key)
+        made, rest = cleaner.remove(key)
+        if made:
+            (left if rest else removed).append(rest or key)
     return verdict
 
 
@@ -187,13 +189,13 @@ def _message(
     parts = [
         f"the access key {where.access_key!r} is not exactly a reader of {readable} in the bucket {where.bucket!r}"
         f" (endpoint {where.endpoint}, {f'RustFS {version}' if version else 'server version unknown'}): "
-        + "; ".join(verdict.sentence() for verdict in wrong)
+        + summary(wrong)
     ]
     if removed:
         parts.append(f"What the probes made was removed again ({len(removed)} keys)")
     if left:
         parts.append(f"Could not be removed, remove it by hand: {'; '.join(left)}")
-    if any(not verdict.right and verdict.probe.expected != "403 AccessDenied" for verdict in wrong):
+    if any(verdict.probe.expected in (ALLOWED, ABSENT) for verdict in wrong):
         parts.append(
             "What is missing is s3:ListBucket for the prefix, s3:GetObject, and where the bucket is versioned"
             " s3:GetObjectVersion: some versions of the server ask for it there"

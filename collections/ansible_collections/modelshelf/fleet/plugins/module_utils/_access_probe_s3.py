@@ -79,7 +79,7 @@ class Reader:
             found["Body"].close()
         status = found["ResponseMetadata"]["HTTPStatusCode"]
         refused = [str(item.get("Code", "")) for item in found.get("Errors", ())]
-        return Answer(status, refused[0] if refused else ""), found
+        return Answer(status, refused[0] if refused else "", in_batch=probe.action == BATCH_DELETE), found
 
     def smallest_object(self, listing: dict[str, Any]) -> tuple[str, int] | None:
         """Key and size in bytes of an object of a listing; None for an empty one. Folder markers do not count.
@@ -103,19 +103,24 @@ class Cleaner:
             with translated(self.connection, "use the cleanup key to list", f"{prefix}/"):
                 getattr(self._client, operation)(Bucket=self.connection.bucket, Prefix=f"{prefix}/")
 
-    def remove(self, key: str) -> str:
-        """Removes object, versions, delete markers and open uploads of a key. Returns what is left, or nothing."""
+    def remove(self, key: str) -> tuple[bool, str]:
+        """Removes object, versions, delete markers and open uploads of a key.
+
+        Returns whether there was any, and what is left, which is nothing or names the key and the reason.
+        """
         try:
-            for version in self._versions(key):
+            versions, uploads = self._versions(key), self._uploads(key)
+            for version in versions:
                 with suppress(NotFound), translated(self.connection, "remove again", key):
                     self._client.delete_object(Bucket=self.connection.bucket, Key=key, VersionId=version)
-            for upload in self._uploads(key):
+            for upload in uploads:
                 with suppress(NotFound), translated(self.connection, "give up the upload of", key):
                     self._client.abort_multipart_upload(Bucket=self.connection.bucket, Key=key, UploadId=upload)
-            left = [*self._versions(key), *self._uploads(key)]
+            made = bool(versions or uploads)
+            left = [*self._versions(key), *self._uploads(key)] if made else []
         except StoreError as error:
-            return f"{key} ({error})"
-        return f"{key} ({', '.join(left)})" if left else ""
+            return True, f"{key} ({error})"
+        return made, f"{key} ({', '.join(left)})" if left else ""
 
     def _versions(self, key: str) -> list[str]:
         listed = self._pages("list_object_versions", key)

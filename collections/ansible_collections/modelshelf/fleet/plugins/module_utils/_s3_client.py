@@ -25,7 +25,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import BOTO3 as BOTO3
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin, connection_options
 
 try:
     import boto3
@@ -35,9 +36,6 @@ except ImportError:
     BOTO3_ERROR: str | None = traceback.format_exc()
 else:
     BOTO3_ERROR = None
-
-BOTO3 = "boto3 >= 1.36.0"
-"""How a message names the library that is missing."""
 
 _TRIED = "modelshelf_tried"
 
@@ -86,6 +84,20 @@ def connection_from(params: Mapping[str, Any]) -> Connection:
         validate_certs=params["validate_certs"],
         timeout=params["timeout"],
         **values,
+    )
+
+
+def connection_of(admin: Admin, bucket: str) -> Connection:
+    """The connection of an administrator to one bucket."""
+    return Connection(
+        endpoint=admin.endpoint,
+        bucket=bucket,
+        access_key=admin.access_key,
+        secret_key=admin.secret_key,
+        region=admin.region,
+        ca_file=admin.ca_file,
+        validate_certs=admin.validate_certs,
+        timeout=admin.deadline,
     )
 
 
