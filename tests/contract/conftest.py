@@ -2,70 +2,72 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The S3 servers that the contract is tried on.
+"""The servers that the contract is tried on.
 
-Without more, that is `rclone serve s3`, started here on a free port of the loopback. RUSTFS_URL (with RUSTFS_ACCESS_KEY
-and RUSTFS_SECRET_KEY) names a running server to use in its place.
+RUSTFS_URL (with RUSTFS_ACCESS_KEY and RUSTFS_SECRET_KEY) names a running server; RUSTFS_BIN a real server that is
+started here on an empty folder; without either it is the stand-in, packed into one file and started in the same way.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.contract.s3_server import Server, Shelf
+from tests.standin.pack import pack
+from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
+
+LEFT_OUT: list[str] = []
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test that starts a server of its own says nothing about the one that RUSTFS_URL names."""
+    if not os.environ.get("RUSTFS_URL"):
+        return
+    own = [item for item in items if "fresh_server" in getattr(item, "fixturenames", ())]
+    LEFT_OUT.extend(item.nodeid for item in own)
+    items[:] = [item for item in items if item not in own]
+    config.hook.pytest_deselected(items=own)
 
 
-def _rclone() -> str:
-    found = shutil.which("rclone", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    assert found, "the contract tests need rclone beside the Python that runs them: install the lab's requirements"
-    return found
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    url, binary = os.environ.get("RUSTFS_URL"), os.environ.get("RUSTFS_BIN")
+    terminalreporter.write_line(f"contract: tried on {url or binary or 'the stand-in'}")
+    if LEFT_OUT:
+        terminalreporter.write_line(f"contract: {len(LEFT_OUT)} tests start a server of their own: left out")
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def rustfs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that is tried: RUSTFS_BIN or the packed stand-in."""
+    return rustfs_binary(tmp_path_factory.mktemp("binary"))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Server]:
+    """One server for all tests that leave nothing in each other's way."""
     if os.environ.get("RUSTFS_URL"):
         yield Server(os.environ["RUSTFS_URL"], os.environ["RUSTFS_ACCESS_KEY"], os.environ["RUSTFS_SECRET_KEY"])
         return
-    folder = tmp_path_factory.mktemp("rclone")
-    (folder / "data").mkdir()
-    port, key, secret = _free_port(), "contract-writer", secrets.token_hex(20)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("RCLONE_", "AWS_"))}
-    command = [_rclone(), "serve", "s3", "--config", "", "--addr", f"127.0.0.1:{port}", "--auth-key", f"{key},{secret}"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([*command, str(folder / "data")], env=environment, stdout=log, stderr=log)
-    try:
-        _wait_for(port, process, folder / "log")
-        yield Server(f"http://127.0.0.1:{port}", key, secret)
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with running_server(tmp_path_factory.mktemp("rustfs"), request.getfixturevalue("rustfs")) as running:
+        yield running
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError(f"rclone serve s3 did not come up: {log.read_text()}")
+@pytest.fixture
+def fresh_server(tmp_path: Path, rustfs: Path) -> Iterator[RunningServer]:
+    """A new server on an empty folder, for tests that stop it, or need it empty."""
+    with running_server(tmp_path / "rustfs", rustfs) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def standin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packed stand-in, whatever server is tried: for what only it has."""
+    return pack(tmp_path_factory.mktemp("standin") / "rustfs")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import traceback
 
 from . import sigv4
 from .admin_api import handle as admin
+from .admin_api import refused_key
 from .body import Source, open_body
 from .connection import Head
 from .database import Database
@@ -92,7 +93,10 @@ class Application:
             secret = self.identities.secret_for(signature.access_key)
             paths = (head.path, head.raw_path)
             sigv4.verify(signature, secret, head.method, paths, head.query, head.headers)
-            caller = self.identities.caller(signature.access_key)
+            try:
+                caller = self.identities.caller(signature.access_key)
+            except ApiError as error:
+                raise (refused_key(head.path, error) if is_admin else error) from None
         elif is_admin:
             raise ApiError(403, "AccessDenied", "Signature is required")
         body = open_body(source, head.headers, signature, secret, admin=is_admin)

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import BinaryIO
+from typing import BinaryIO, cast
 from urllib.parse import unquote_to_bytes
 
 from .body import Source
@@ -56,8 +56,8 @@ class Connection:
 
     def __init__(self, sock: socket.socket, address: str, handler: Handler, *, secure: bool) -> None:
         self._socket, self._address, self._handler, self._secure = sock, address, handler, secure
-        self._input: BinaryIO = sock.makefile("rb", PIECE)
-        self._output: BinaryIO = sock.makefile("wb", 0)
+        self._input = cast(BinaryIO, sock.makefile("rb", PIECE))
+        self._output = cast(BinaryIO, sock.makefile("wb", 0))
         self.busy = False
 
     def serve(self) -> None:

@@ -5,25 +5,27 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.standin.settings import VERSION
 
 HERE = Path(__file__).parent
-START = (
-    "import os\n"
-    "from tests.standin.__main__ import main\n"
-    "import sys\n"
-    "status = main()\n"
-    "sys.stdout.flush()\n"
-    "os._exit(status)\n"
-)
+START = b"""import os
+import sys
+
+from tests.standin.__main__ import main
+
+status = main()
+sys.stdout.flush()
+os._exit(status)
+"""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -34,7 +36,7 @@ def pack(target: Path, *, version: str = VERSION, defaults: Mapping[str, str] | 
     """
     build = json.dumps({"version": version, **(defaults or {})}, sort_keys=True)
     files = {f"tests/standin/{path.name}": path.read_bytes() for path in HERE.glob("*.py") if path.name != "pack.py"}
-    files |= {"tests/standin/build.json": build.encode(), "__main__.py": START.encode()}
+    files |= {"tests/standin/build.json": build.encode(), "tests/__init__.py": b"", "__main__.py": START}
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with os.fdopen(handle, "wb") as file:
         file.write(b"#!/usr/bin/env python3\n")
@@ -47,7 +49,16 @@ def pack(target: Path, *, version: str = VERSION, defaults: Mapping[str, str] | 
     return Path(name).rename(target)
 
 
+def main(arguments: Sequence[str]) -> None:
+    """The command line: a folder and name for the program, and what its version says of itself."""
+    parser = argparse.ArgumentParser(prog="python3 -m tests.standin.pack", description=__doc__)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("--version", default=VERSION)
+    parser.add_argument("--never-ready", action="store_true", help="listens, and is never ready: a bad upgrade")
+    given = parser.parse_args(arguments)
+    defaults = {"STANDIN_NEVER_READY": "true"} if given.never_ready else {}
+    print(pack(given.target, version=given.version, defaults=defaults))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python3 -m tests.standin.pack TARGET")
-    print(pack(Path(sys.argv[1])))
+    main(sys.argv[1:])

@@ -137,7 +137,6 @@ def list_objects(call: Call) -> Response:
         marked = element("Marker", shown(marker))
         cut = element("IsTruncated", found.truncated)
         return document("ListBucketResult", *names, marked, keys, cut, *contents, *common, *ends, following)
-    following = _token(found.last) if found.truncated else None
     return document(
         "ListBucketResult",
         *names,
@@ -145,7 +144,7 @@ def list_objects(call: Call) -> Response:
         element("KeyCount", len(found.rows) + len(found.prefixes)),
         element("ContinuationToken", token),
         element("IsTruncated", found.truncated),
-        element("NextContinuationToken", following),
+        element("NextContinuationToken", _token(found.last) if found.truncated else None),
         *contents,
         *common,
         *ends,

@@ -95,8 +95,11 @@ def _chosen(names: list[Named], found: dict[int, sqlite3.Row], upload: sqlite3.R
     for name in names:
         row = found.get(name.number)
         sums = json.loads(row["checksums"]) if row else {}
-        same = row is not None and row["etag"] == name.etag
-        if not same or any(sums.get(kind) != value for kind, value in name.checksums.items()):
+        if (
+            row is None
+            or row["etag"] != name.etag
+            or any(sums.get(kind) != value for kind, value in name.checksums.items())
+        ):
             reason = "One or more of the specified parts could not be found.  The part may not have been uploaded, or "
             reason += "the specified entity tag may not match the part's entity tag."
             raise ApiError(400, "InvalidPart", reason)

@@ -61,6 +61,7 @@ class BucketQuotas:
             ("GET", "quota-stats"): self._stats,
             ("POST", "quota-check"): self._check_operation,
         }
+        found: Callable[[Request, str], Response]
         if (request.method, path) in compat:
             found, bucket = compat[request.method, path], request.argument("bucket") or ""
         elif bucket and (request.method, name) in named:
