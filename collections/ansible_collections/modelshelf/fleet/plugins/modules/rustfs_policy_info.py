@@ -1,0 +1,91 @@
+#!/usr/bin/python
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says which policies a RustFS server has, and who has them."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: rustfs_policy_info
+short_description: List the policies of a RustFS server
+version_added: 0.1.0
+author:
+  - Modelshelf contributors (@modelshelf)
+description:
+  - Tells the policies, built-in ones included, and which users and groups have them. That one is not there is no
+    failure.
+extends_documentation_fragment:
+  - modelshelf.fleet.attributes.info
+  - modelshelf.fleet.rustfs
+options:
+  name:
+    description:
+      - Tell about this policy only.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: See who has a policy
+  modelshelf.fleet.rustfs_policy_info:
+    endpoint: http://store1:9000
+    access_key: "{{ store_admin_access_key }}"
+    secret_key: "{{ store_admin_secret_key }}"
+    name: opt-reader
+  register: found
+"""
+
+RETURN = r"""
+policies:
+  description: The policies, sorted by name.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: The name.
+      type: str
+    policy:
+      description: The document in canonical form, in which all lists are sorted.
+      type: dict
+    built_in:
+      description: Whether every server has it.
+      type: bool
+    users:
+      description: The users that have it themselves.
+      type: list
+      elements: str
+    groups:
+      description: The groups that have it.
+      type: list
+      elements: str
+calls:
+  description: How many requests were sent, by method and path.
+  returned: success
+  type: dict
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._policies import describe
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run_info
+
+OPTIONS = {"name": {"type": "str"}}
+
+
+def read(client: Client, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What the server has."""
+    return {"policies": describe(client, params["name"])}
+
+
+def main() -> None:
+    """Reads."""
+    run_info(AnsibleModule, OPTIONS, read)
+
+
+if __name__ == "__main__":
+    main()
