@@ -11,7 +11,6 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import PHRASES
-
 from tests.contract.replay.client import Answer
 
 # What is another each time: compared only by being there.
@@ -88,7 +87,9 @@ def _json_meaning(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         return {key: _json_meaning(member, key) for key, member in value.items()}
     if isinstance(value, list):
-        return sorted((_json_meaning(member, name) for member in value), key=lambda one: json.dumps(one, sort_keys=True))
+        return sorted(
+            (_json_meaning(member, name) for member in value), key=lambda one: json.dumps(one, sort_keys=True)
+        )
     if name in TIMES_AND_IDS and isinstance(value, str):
         return _masked(value)
     if name == "policy" and isinstance(value, str) and value.startswith("{"):
