@@ -26,6 +26,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_terms imp
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _SHOWN = 80
+_ALONE = ("number", "date", "bool")
+"""Kinds of which an operator takes one value."""
 
 
 class PolicyFault(ValueError):
@@ -60,15 +62,18 @@ def check_condition(where: str, condition: Any) -> None:
 
 
 def canonical_condition(condition: Mapping[str, Any]) -> dict[str, Any]:
-    """Operators and keys sorted, values as sorted lists of strings in one spelling. Checks nothing."""
-    result: dict[str, dict[str, list[str]]] = {}
+    """Operators and keys sorted, values as strings of one spelling, in sorted lists where there may be several.
+
+    The result is a condition again that RustFS takes. Checks nothing.
+    """
+    result: dict[str, dict[str, Any]] = {}
     for operator in sorted(condition):
-        keys = {}
-        for key in condition[operator]:
+        kind, keys = _kind(operator), {}
+        for key, value in condition[operator].items():
             name, slash, rest = key.partition("/")
-            keys[f"{KEY_SPELLINGS.get(name, name)}{slash}{rest}"] = sorted(
-                {_spelled(_kind(operator), value) for value in _listed(condition[operator][key])}
-            )
+            values = sorted({_spelled(kind, item) for item in _listed(value)})
+            alone = kind in _ALONE and len(values) == 1
+            keys[f"{KEY_SPELLINGS.get(name, name)}{slash}{rest}"] = values[0] if alone else values
         if keys:
             result[operator] = dict(sorted(keys.items()))
     return result
@@ -93,8 +98,8 @@ def _check_values(where: str, kind: str, value: Any) -> None:
     values = _listed(value)
     if not values:
         raise PolicyFault(f"{where} is empty; expected at least one value")
-    alone = kind in ("number", "date") and value is not values[0]
-    if alone or (kind == "bool" and len(values) > 1):
+    listed = value is not values[0] and kind != "bool"  # a list of one boolean is taken
+    if kind in _ALONE and (listed or len(values) > 1):
         raise PolicyFault(f"{where} is {quoted(value)}; this operator takes one value, not a list")
     for item in values:
         if not _fits(kind, item):
