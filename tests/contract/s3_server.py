@@ -122,3 +122,13 @@ class Shelf:
         """Every key with the size of its object in bytes."""
         pages = self.server.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
         return {item["Key"]: item["Size"] for page in pages for item in page.get("Contents", ())}
+
+    def content(self, key: str) -> bytes:
+        """The content of an object."""
+        content: bytes = self.server.client().get_object(Bucket=self.bucket, Key=key)["Body"].read()
+        return content
+
+    def content(self, key: str) -> bytes:
+        """The content of an object."""
+        content: bytes = self.server.client().get_object(Bucket=self.bucket, Key=key)["Body"].read()
+        return content
