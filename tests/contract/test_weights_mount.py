@@ -10,25 +10,34 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
+from tests.contract.s3_server import Server
 from tests.support.rclone_shelf import READ_ONLY, USER, Shelf
+from tests.support.rustfs_server import RunningServer
 
 
-@pytest.fixture
-def shelf() -> Iterator[Shelf]:
+@contextmanager
+def shelf_on(server: Server) -> Iterator[Shelf]:
     home = Path(tempfile.mkdtemp(prefix="modelshelf-mount-"))
     home.chmod(0o755)
-    shelf = Shelf(home)
+    shelf = Shelf(home, server)
     try:
         yield shelf
     finally:
         shelf.close()
         shutil.rmtree(home)
+
+
+@pytest.fixture
+def shelf(server: Server) -> Iterator[Shelf]:
+    with shelf_on(server) as shelf:
+        yield shelf
 
 
 def test_a_whole_version_is_verified_as_the_user(shelf: Shelf) -> None:
@@ -68,10 +77,10 @@ def test_a3_a_missing_version_names_the_prefix_and_the_versions_there_are(shelf:
     shelf.mount(*READ_ONLY)
     fault = shelf.fault("v9", unit="mount.service")
     assert fault.kind == _weights.ABSENT
-    for part in ("shelf:models/tiny/v9/", "not uploaded or not listable", "v1, v2", "listing cache (300 s)"):
+    for part in (f"shelf:{shelf.bucket}/tiny/v9/", "not uploaded or not listable", "v1, v2", "listing cache (300 s)"):
         assert part in str(fault)
     done = shelf.check("v9", "sha256:0")
-    assert done.stderr.startswith("modelshelf: weights are not mounted: no manifest at shelf:models/tiny/v9/")
+    assert done.stderr.startswith(f"modelshelf: weights are not mounted: no manifest at shelf:{shelf.bucket}/tiny/v9/")
 
 
 def test_a18_a_version_newer_than_the_listing_is_seen_after_a_reload(shelf: Shelf) -> None:
@@ -79,6 +88,7 @@ def test_a18_a_version_newer_than_the_listing_is_seen_after_a_reload(shelf: Shel
     shelf.mount(*READ_ONLY)
     shelf.verify("v1")
     publish(shelf.model / "v2")
+    shelf.sync()
     assert "listing cache (300 s)" in str(shelf.fault("v2"))
     assert shelf.verify("v2", unit="mount.service").versions == ("v1", "v2")
 
@@ -105,13 +115,15 @@ def test_a_killed_mount_is_a_dead_endpoint_until_it_is_mounted_again(shelf: Shel
 
 
 @pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGKILL])
-def test_a_store_without_answer_ends_in_time(shelf: Shelf, stop: signal.Signals) -> None:
-    expected = publish(shelf.model / "v1")
-    shelf.mount(*READ_ONLY)
-    shelf.store.send_signal(stop)
-    start = time.monotonic()
-    assert shelf.fault("v1").kind == _weights.SILENT
-    done = shelf.check("v1", expected, timeout=3)
+def test_a_store_without_answer_ends_in_time(fresh_server: RunningServer, stop: signal.Signals) -> None:
+    with shelf_on(fresh_server) as shelf:
+        expected = publish(shelf.model / "v1")
+        shelf.mount(*READ_ONLY)
+        fresh_server.process.send_signal(stop)
+        start = time.monotonic()
+        assert shelf.fault("v1").kind == _weights.SILENT
+        done = shelf.check("v1", expected, timeout=3)
+        fresh_server.process.send_signal(signal.SIGCONT)
     assert time.monotonic() - start < 15
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

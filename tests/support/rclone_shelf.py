@@ -1,15 +1,15 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A shelf and its mount on this machine, both by rclone. Needs root, /dev/fuse and fusermount3."""
+"""A shelf on a server, and its mount on this machine by rclone. Needs root, /dev/fuse and fusermount3."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,8 +20,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
+from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document import readonly_prefix_policy
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, mount_at
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import Verified, Wanted, verify
+from tests.contract.s3_server import Server
 
 USER = "nobody"
 READ_ONLY = ("--allow-other", "--read-only", "--umask", "022")
@@ -29,40 +31,56 @@ MODULE = "ansible_collections.modelshelf.fleet.plugins.module_utils._weights"
 
 
 class Shelf:
-    """`rclone serve s3` of a directory, and `rclone mount` of one model in it."""
+    """A bucket of a server with one model in it, and `rclone mount` of that model with a key that can only read it.
 
-    def __init__(self, home: Path) -> None:
+    What lies in the folder `model` is on the server after `sync`; `mount` does it first.
+    """
+
+    def __init__(self, home: Path, server: Server) -> None:
         self.rclone = shutil.which("rclone", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
         assert self.rclone and os.geteuid() == 0 and Path("/dev/fuse").exists(), "needs rclone, root and /dev/fuse"
-        self.home, self.model, self.mountpoint = home, home / "store" / "models" / "tiny", home / "weights" / "tiny"
-        self.model.mkdir(parents=True)
+        self.home, self.model, self.mountpoint = home, home / "tiny", home / "weights" / "tiny"
+        self.model.mkdir()
         self.mountpoint.mkdir(parents=True)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.server, self.bucket = server, f"models-{secrets.token_hex(6)}"
+        server.client().create_bucket(Bucket=self.bucket)
+        reader, secret = f"reader-{self.bucket}", secrets.token_hex(20)
+        self._make_reader(reader, secret)
         self.config = home / "rclone.conf"
         self.config.write_text(
             "[shelf]\ntype = s3\nprovider = Other\nno_check_bucket = true\n"
-            "access_key_id = shelfreader\nsecret_access_key = shelfsecret\n"
-            f"endpoint = http://127.0.0.1:{self.port}\nforce_path_style = true\n"
+            f"access_key_id = {reader}\nsecret_access_key = {secret}\n"
+            f"endpoint = {server.endpoint}\nforce_path_style = true\n"
         )
-        self.store = self._start(
-            "serve",
-            "s3",
-            str(home / "store"),
-            "--addr",
-            f"127.0.0.1:{self.port}",
-            "--auth-key",
-            "shelfreader,shelfsecret",
-            "--dir-cache-time",
-            "0s",
-        )
-        self._until(self._answers)
         self.mount_process: subprocess.Popen[bytes] | None = None
+
+    def _make_reader(self, name: str, secret: str) -> None:
+        """The user and its policy, as the product makes them."""
+        policy = json.dumps(readonly_prefix_policy(self.bucket, ["tiny"])).encode()
+        user = json.dumps({"secretKey": secret, "status": "enabled"}).encode()
+        calls = (
+            ("add-canned-policy", {"name": name}, policy),
+            ("add-user", {"accessKey": name}, user),
+            ("set-user-or-group-policy", {"policyName": name, "userOrGroup": name, "isGroup": "false"}, b""),
+        )
+        for call, query, body in calls:
+            answer = self.server.ask("PUT", f"/rustfs/admin/v3/{call}", query, body)
+            assert answer.status == 200, (call, answer)
+
+    def sync(self) -> None:
+        """Upload what is in the folder, and remove what is not."""
+        client = self.server.client()
+        wanted = {f"tiny/{path.relative_to(self.model)}": path for path in self.model.rglob("*") if path.is_file()}
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
+        for key in {item["Key"] for page in pages for item in page.get("Contents", ())} - wanted.keys():
+            client.delete_object(Bucket=self.bucket, Key=key)
+        for key, path in wanted.items():
+            client.upload_file(str(path), self.bucket, key)
 
     def mount(self, *options: str) -> None:
         quick = ("--contimeout", "2s", "--timeout", "2s", "--low-level-retries", "1", "--retries", "1")
-        arguments = ("shelf:models/tiny/", str(self.mountpoint), "--dir-cache-time", "5m", *quick, *options)
+        self.sync()
+        arguments = (f"shelf:{self.bucket}/tiny/", str(self.mountpoint), "--dir-cache-time", "5m", *quick, *options)
         self.mount_process = self._start("mount", *arguments)
         self._until(lambda: mount_at(str(self.mountpoint)) is not None)
 
@@ -107,18 +125,12 @@ class Shelf:
         )
 
     def close(self) -> None:
-        self.store.send_signal(signal.SIGCONT)
         self.unmount()
-        self._end(self.store)
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         assert self.rclone
         with (self.home / "log").open("ab") as log:
             return subprocess.Popen([self.rclone, "--config", str(self.config), *arguments], stdout=log, stderr=log)
-
-    def _answers(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def _until(self, holds: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 20

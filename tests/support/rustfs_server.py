@@ -116,6 +116,7 @@ class RunningServer(Server):
         """End what still runs."""
         for process in self.processes:
             if process.poll() is None:
+                process.send_signal(signal.SIGCONT)  # a test may have stopped it
                 process.terminate()
                 try:
                     process.wait(STOP)
