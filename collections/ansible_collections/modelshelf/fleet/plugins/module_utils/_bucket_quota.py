@@ -32,9 +32,12 @@ class Quota:
 
 def patient(client: Client, seconds: float = WARM_UP_SECONDS) -> Client:
     """The same server and the same count of calls, but each call is tried for at least so many seconds."""
-    other = copy.copy(client)
-    other.admin = replace(client.admin, deadline=max(seconds, client.admin.deadline))
-    return other
+    return _trying_for(client, max(seconds, client.admin.deadline))
+
+
+def impatient(client: Client) -> Client:
+    """The same server and the same count of calls, but what it cannot answer now is not asked again."""
+    return _trying_for(client, 0)
 
 
 def read_limit(client: Client, bucket: str) -> int:
@@ -65,6 +68,12 @@ def write_limit(client: Client, bucket: str, limit: int) -> None:
         client.put(path, body=body, doing=f"set the quota of the bucket {bucket!r} to {limit} bytes")
     else:
         client.delete(path, doing=f"take the quota of the bucket {bucket!r} away")
+
+
+def _trying_for(client: Client, seconds: float) -> Client:
+    other = copy.copy(client)
+    other.admin = replace(client.admin, deadline=seconds)
+    return other
 
 
 def _number(answer: Any, name: str) -> int:

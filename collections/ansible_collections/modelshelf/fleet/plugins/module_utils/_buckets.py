@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_quota import read_quota
-from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_rules import Wanted, wanted_from
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_quota import impatient, read_quota
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_rules import OPTIONS, Wanted, wanted_from
 from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_store import Buckets
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, NotFound, Refused, Unavailable
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, EmptyStore, Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+    Change,
+    EmptyStore,
+    Kind,
+    Step,
+    Task,
+)
 
 _NEW: dict[str, Any] = {"versioning": "", "quota": 0, "object_lock": False, "tags": {}, "policy": {}}
 """A bucket that nobody has told anything."""
@@ -32,25 +38,27 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     return [_change(store, item, item.name in there) for item in wanted]
 
 
-def describe(client: Client, name: str | None, warn: Callable[[str], None]) -> list[dict[str, Any]]:
+KIND = Kind("buckets", OPTIONS, plan)
+
+
+def describe(client: Client, name: str | None) -> list[dict[str, Any]]:
     """The buckets that the key sees, sorted by name; only the one named `name`, if it is there.
 
     `used` is in bytes, None where the server does not know yet: for about a minute after its start.
     """
+    if isinstance(client, EmptyStore):
+        return []
     store, found = Buckets(client), []
     for bucket, created in sorted(store.list_all().items()):
         if name in (None, bucket):
-            found.append(
-                {"name": bucket, "created": created, **store.read(bucket), "used": _used(client, bucket, warn)}
-            )
+            found.append({"name": bucket, "created": created, **store.read(bucket), "used": _used(client, bucket)})
     return found
 
 
-def _used(client: Client, bucket: str, warn: Callable[[str], None]) -> int | None:
+def _used(client: Client, bucket: str) -> int | None:
     try:
-        return read_quota(client, bucket).used
-    except Unavailable as error:
-        warn(str(error))
+        return read_quota(impatient(client), bucket).used
+    except Unavailable:
         return None
 
 
@@ -118,10 +126,8 @@ def _removal(store: Buckets, name: str) -> Change:
     except NotFound:  # gone since it was listed
         return Change(name, (), {}, {})
     if objects or uploads:
-        at_least = "at least " if more else ""
-        content = [f"{at_least}{objects} versions of objects"] * bool(objects) + [f"{uploads} open uploads"] * bool(
-            uploads
-        )
+        kept = f"{'at least ' if more else ''}{objects} objects (old versions and delete markers counted)"
+        content = [kept] * bool(objects) + [f"{uploads} open uploads"] * bool(uploads)
         raise InUse(
             f"bucket {name!r} (endpoint {store.client.admin.endpoint}) was not removed: it holds"
             f" {' and '.join(content)}. Remove them first; this module removes empty buckets alone"

@@ -5,27 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import retried
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import Greeting, greet, judge
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import EmptyStore
 
 
-def describe_server(client: Client, warn: Callable[[str], None]) -> dict[str, Any]:
+def describe_server(client: Client) -> dict[str, Any]:
     """Version, identity, drives and clock of a server. Raises StoreError, of it ClockSkew from 14 minutes on.
 
     The clock is looked at first, by a request without a signature: a wrong one spoils all others.
     """
     admin = client.admin
+    if isinstance(client, EmptyStore):
+        return server_facts({}, Greeting(0, "", None, 0))
     greeting = retried(
         lambda: greet(admin.endpoint, ca_file=admin.ca_file, validate_certs=admin.validate_certs), admin.deadline
     )
     warning = judge(greeting, admin.endpoint)
-    if warning:
-        warn(warning)
-    return server_facts(client.get("info", doing="ask the server about itself"), greeting)
+    facts = server_facts(client.get("info", doing="ask the server about itself"), greeting)
+    return {**facts, "warnings": [warning]} if warning else facts
 
 
 def server_facts(answer: Any, greeting: Greeting) -> dict[str, Any]:

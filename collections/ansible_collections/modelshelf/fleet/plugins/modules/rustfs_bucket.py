@@ -170,14 +170,13 @@ calls:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_rules import OPTIONS
-from ansible_collections.modelshelf.fleet.plugins.module_utils._buckets import plan
+from ansible_collections.modelshelf.fleet.plugins.module_utils._buckets import KIND
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run_module
 
 
 def main() -> None:
     """Reconciles the buckets of the task."""
-    run_module(AnsibleModule, "buckets", OPTIONS, plan)
+    run_module(AnsibleModule, KIND)
 
 
 if __name__ == "__main__":

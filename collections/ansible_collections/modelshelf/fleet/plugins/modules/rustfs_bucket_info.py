@@ -55,7 +55,7 @@ buckets:
       description: The most bytes that it takes. V(0) is no limit.
       type: int
     used:
-      description: The bytes in it; null for about a minute after the start of the server, with a warning.
+      description: The bytes in it; null for about a minute after the start of the server.
       type: int
     object_lock:
       description: Whether it was made with object lock.
@@ -75,21 +75,16 @@ calls:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._buckets import describe
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import admin_from, connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run_info
 
 
 def main() -> None:
     """Reads the buckets."""
-    module = AnsibleModule(argument_spec={**connection_options(), "name": {"type": "str"}}, supports_check_mode=True)
-
-    def work() -> dict[str, object]:
-        client = Client(admin_from(module.params))
-        found = describe(client, module.params["name"], module.warn)
-        return {"changed": False, "buckets": found, "calls": dict(client.calls)}
-
-    run(module, work)
+    run_info(
+        AnsibleModule,
+        {"name": {"type": "str"}},
+        lambda client, params: {"buckets": describe(client, params["name"])},
+    )
 
 
 if __name__ == "__main__":

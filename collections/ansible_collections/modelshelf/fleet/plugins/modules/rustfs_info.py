@@ -16,6 +16,7 @@ description:
   - Asks a server about itself.
   - First compares the clock of the server with that of the machine on which the module runs. A difference of more than
     5 minutes is a warning, one of more than 14 a failure, since no signature is accepted from 15 on.
+  - In check mode, a server that cannot be reached is described by empty values, with a warning.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes.info
   - modelshelf.fleet.rustfs
@@ -111,21 +112,13 @@ calls:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import admin_from, connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import run_info
 from ansible_collections.modelshelf.fleet.plugins.module_utils._server_info import describe_server
 
 
 def main() -> None:
     """Asks the server."""
-    module = AnsibleModule(argument_spec=connection_options(), supports_check_mode=True)
-
-    def work() -> dict[str, object]:
-        client = Client(admin_from(module.params))
-        return {"changed": False, **describe_server(client, module.warn), "calls": dict(client.calls)}
-
-    run(module, work)
+    run_info(AnsibleModule, {}, lambda client, params: describe_server(client))
 
 
 if __name__ == "__main__":
