@@ -127,8 +127,3 @@ class Shelf:
         """The content of an object."""
         content: bytes = self.server.client().get_object(Bucket=self.bucket, Key=key)["Body"].read()
         return content
-
-    def content(self, key: str) -> bytes:
-        """The content of an object."""
-        content: bytes = self.server.client().get_object(Bucket=self.bucket, Key=key)["Body"].read()
-        return content
