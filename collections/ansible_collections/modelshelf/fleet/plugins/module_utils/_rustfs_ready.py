@@ -118,10 +118,8 @@ class Ladder:
         Raises NotReady at the first that does not, SystemdError when systemd cannot be asked.
         """
         gate = self._gate
-        self._wait("unit", lambda: "" if self._state.is_active else f"the unit was still {self._state}", any_state=True)
-        self._wait(
-            "port", lambda: "" if is_open(gate.address, gate.port, self._proc) else f"nobody listened on {gate.port}"
-        )
+        self._wait("unit", self._unit_runs)
+        self._wait("port", self._port_is_open)
         self._check_listeners()
         self._wait("ready", lambda: self._answers(gate.url + READY))
         for node in gate.nodes:
@@ -129,22 +127,28 @@ class Ladder:
         self._check_listeners()
         return list(dict.fromkeys(self._rungs))
 
+    def _unit_runs(self) -> str:
+        # While a restart is queued, the process that answers is the one before.
+        return "" if self._state.is_active and not self._state.job else "the unit did not run"
+
+    def _port_is_open(self) -> str:
+        gate = self._gate
+        return "" if is_open(gate.address, gate.port, self._proc) else f"nobody listened on the port {gate.port}"
+
     def _answers(self, url: str) -> str:
         found = self._ask(url)
         return "" if found == "200" else f"{url} should have answered 200, and said: {found}"
 
-    def _wait(self, rung: str, missing: Callable[[], str], *, any_state: bool = False) -> None:
+    def _wait(self, rung: str, missing: Callable[[], str]) -> None:
         """Until `missing` returns nothing; what it returned last is in the message otherwise."""
         self._rungs.append(rung)
         while True:
             self._look()
-            lacking = missing()
-            if not lacking and (any_state or self._state.is_active):
+            lacking = self._unit_runs() or missing()
+            if not lacking:
                 return
             if self._clock() - self._start >= self._gate.timeout:
-                raise self._failure(
-                    f"after {self._gate.timeout:g} s {lacking or 'the unit had stopped'} ({self._state})"
-                )
+                raise self._failure(f"after {self._gate.timeout:g} s {lacking} ({self._state})")
             self._sleep(self._gate.interval)
 
     def _look(self) -> None:
