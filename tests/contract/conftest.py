@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
@@ -75,3 +76,15 @@ def shelf(server: Server) -> Shelf:
     bucket = f"shelf-{secrets.token_hex(6)}"
     server.client().create_bucket(Bucket=bucket)
     return Shelf(server, bucket)
+
+
+@pytest.fixture
+def root(server: Server) -> Calls:
+    """Calls that the owner of the shared server makes."""
+    return Calls(server.endpoint, server.access_key, server.secret_key)
+
+
+@pytest.fixture
+def fresh_name() -> str:
+    """A name that nothing on the shared server has."""
+    return f"t-{secrets.token_hex(6)}"
