@@ -106,11 +106,12 @@ class Calls:
         body = {"group": group, "members": members, "groupStatus": "enabled", "isRemove": remove}
         return self.admin("PUT", "update-group-members", body)
 
-    def add_key(self, user: str, name: str, secret: str = "a-secret-of-a-key", **details: Any) -> Calls:
-        """A service account with a given key, and the calls that it makes."""
-        body = {"targetUser": user, "accessKey": name, "secretKey": secret, **details}
+    def add_key(self, user: str, key: str, **details: Any) -> Calls:
+        """A service account with a given key, and the calls that it makes. `details` are members of the body."""
+        secret = "a-secret-of-a-key"
+        body = {"targetUser": user, "accessKey": key, "secretKey": secret, **details}
         self.admin("PUT", "add-service-account", body).ok()
-        return self.by(name, secret)
+        return self.by(key, secret)
 
     def signs(self) -> Reply:
         """What is-admin answers this identity."""
