@@ -89,11 +89,12 @@ def probe_access(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> d
     wanted = wanted_from(params)
     try:
         return _probe(wanted, check_mode, warn)
-    except (Unreachable, NotFound, UnknownKey) as error:
+    except (Unreachable, NotFound, UnknownKey, ProbeFailed) as error:
         if not (check_mode and params["may_be_missing"]):
             raise
-        warn(f"{error}. Nothing was probed: the same play may be about to make it")
-        return {"changed": False, "probes": []}
+        warn(f"{error}. That is no failure now: the same play may be about to make it")
+        verdicts = error.verdicts if isinstance(error, ProbeFailed) else ()
+        return {"changed": False, "probes": [verdict.as_dict() for verdict in verdicts]}
 
 
 def _probe(wanted: Wanted, check_mode: bool, warn: Say) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def _probe(wanted: Wanted, check_mode: bool, warn: Say) -> dict[str, Any]:
     if not check_mode:
         cleaner = Cleaner(wanted.cleanup)
         if wanted.cleanup != wanted.reader:
-            cleaner.check(wanted.prefixes[0])
+            _check_cleaner(cleaner, wanted, verdicts, greeting.version)
         for probe in writes_denied(where.bucket, wanted.prefixes, wanted.versioned):
             verdicts.append(_write(reader, cleaner, probe, removed, left))
     wrong = [verdict for verdict in verdicts if not verdict.right]
@@ -162,6 +163,18 @@ def _refuse_strangers(probe: Probe, answer: Answer, wanted: Wanted) -> None:
         raise UnknownKey(f"{where}: the server does not know the access key {key!r}, so nothing is proved")
     if answer.code in _NOT_A_READER:
         raise NotPermitted(f"{where}: the access key {key!r} or its secret is not accepted, so nothing is proved")
+
+
+def _check_cleaner(cleaner: Cleaner, wanted: Wanted, verdicts: Sequence[Verdict], version: str) -> None:
+    """Raises when the cleanup key cannot find what the probes may make: then nothing is to be written."""
+    try:
+        cleaner.check(wanted.prefixes[0])
+    except StoreError as error:
+        wrong = [verdict for verdict in verdicts if not verdict.right]
+        if not wrong:
+            raise
+        text = f"{_message(wanted, wrong, (), (), version)}. The requests that write were not sent: {error}"
+        raise ProbeFailed(text, verdicts, ()) from error
 
 
 def _write(reader: Reader, cleaner: Cleaner, probe: Probe, removed: list[str], left: list[str]) -> Verdict:

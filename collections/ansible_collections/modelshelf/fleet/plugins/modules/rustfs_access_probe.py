@@ -77,8 +77,8 @@ options:
     type: str
   may_be_missing:
     description:
-      - Whether in check mode a key that the server does not know, a missing bucket, and a store that cannot be reached
-        end in a warning, since the same play is about to make them.
+      - Whether the same play is about to make the key, the bucket or the policy, or to change them. In check mode, what
+        is then found missing or wrong is a warning. It has no effect otherwise.
     type: bool
     default: false
 seealso:

@@ -1,0 +1,117 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The probe where nothing can be proved, in check mode, and with options; what a right key gets is beside it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract.probe_reader import PREFIX, Reader, allowing, listing, reader_on
+from tests.contract.s3_server import Server
+
+
+@pytest.fixture
+def reader(server: Server) -> Iterator[Reader]:
+    made = reader_on(server)
+    yield made
+    made.bench.clear()
+
+
+def test_check_mode_only_reads(reader: Reader) -> None:
+    reader.give(allowing(["s3:PutObject", "s3:DeleteObject"], f"{reader.bucket}/*"))
+    writing = ("put", "delete", "batch delete", "tagging", "start of a multipart upload")
+    result = reader.probe(check_mode=True)
+    assert not result.get("failed"), result["msg"]
+    assert not {item["action"] for item in result["probes"]} & set(writing)
+    assert set(writing[:2]) <= {item["action"] for item in reader.probe()["probes"]}
+    reader.give(listing(reader.bucket))
+    assert reader.probe(check_mode=True).get("failed")
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"access_key": "nobody-knows-me"}, "does not know the access key 'nobody-knows-me'"),
+        ({"secret_key": "not-its-secret"}, "SignatureDoesNotMatch"),
+        ({"bucket": "no-such-bucket"}, "expected allowed, found 403 AccessDenied"),
+        ({"cleanup_access_key": "nobody-knows-me"}, "use the cleanup key"),
+    ],
+)
+def test_what_proves_nothing_fails(reader: Reader, check_mode: bool, change: dict[str, Any], said: str) -> None:
+    if check_mode and "cleanup_access_key" in change:
+        assert not reader.probe(check_mode=True, **change).get("failed")
+        return
+    before = reader.content()
+    result = reader.probe(check_mode=check_mode, **change)
+    assert result.get("failed") and said in result["msg"]
+    assert reader.content() == before
+
+
+def test_a_key_that_is_switched_off_proves_nothing(reader: Reader) -> None:
+    query = {"accessKey": reader.name, "status": "disabled"}
+    reader.bench.ask("PUT", "set-user-status", query)
+    result = reader.probe()
+    assert result.get("failed") and repr(reader.name) in result["msg"]
+
+
+def test_a_time_out_fails_naming_action_and_key(reader: Reader) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        result = reader.probe(endpoint=endpoint, timeout=1)
+    assert result.get("failed") and "no answer" in result["msg"] and endpoint in result["msg"]
+
+
+def test_a_missing_key_is_a_warning_only_in_check_mode_and_when_told(reader: Reader) -> None:
+    stranger = {"access_key": "not-made-yet", "may_be_missing": True}
+    result = reader.probe(check_mode=True, **stranger)
+    assert not result.get("failed") and result["probes"] == []
+    assert "the same play may be about to make it" in str(result["warnings"])
+    assert reader.probe(**stranger).get("failed")
+    assert reader.probe(check_mode=True, access_key="not-made-yet").get("failed")
+    reader.give(listing(reader.bucket))
+    result = reader.probe(check_mode=True, may_be_missing=True)
+    assert not result.get("failed") and "without a prefix" in str(result["warnings"])
+    assert reader.probe(may_be_missing=True).get("failed")
+
+
+def test_what_cannot_be_removed_is_named(reader: Reader) -> None:
+    reader.give(allowing("s3:PutObject", f"{reader.bucket}/{PREFIX}/*"))
+    result = reader.probe(cleanup_access_key=None, cleanup_secret_key=None)
+    assert "remove it by hand" in result["msg"]
+    assert len(result["left_behind"]) == 2
+    made = {key for key, _version in reader.content() if "modelshelf-probe-" in key}
+    assert all(any(key in text for text in result["left_behind"]) for key in made)
+    assert len(made) == 2
+
+
+def test_prefixes_of_other_models_are_probed(reader: Reader) -> None:
+    assert not reader.probe(forbidden_prefixes=["qwen"]).get("failed")
+    reader.give(allowing("s3:GetObject", f"{reader.bucket}/qwen/*"))
+    assert not reader.probe().get("failed"), "nobody told the probe of qwen"
+    assert f"get of s3://{reader.bucket}/qwen/" in reader.probe(forbidden_prefixes=["qwen"])["msg"]
+    assert "overlaps" in reader.probe(forbidden_prefixes=["opt-125m/v1"])["msg"]
+
+
+def test_the_other_bucket_may_be_named(reader: Reader) -> None:
+    other = reader.bench.name("private")
+    reader.bench.server.client().create_bucket(Bucket=other)
+    assert not reader.probe(other_bucket=other).get("failed")
+    reader.give(listing(other))
+    assert (
+        f"list of s3://{other} without a prefix: expected 403 AccessDenied, found 200"
+        in (reader.probe(other_bucket=other)["msg"])
+    )
+    assert "the bucket of the reader itself" in reader.probe(other_bucket=reader.bucket)["msg"]
+
+
+@pytest.mark.parametrize("prefixes", [[], [""], ["/"], ["a/../b"]])
+def test_prefixes_that_cannot_be_are_refused(reader: Reader, prefixes: list[str]) -> None:
+    assert reader.probe(prefixes=prefixes).get("failed")
