@@ -59,8 +59,8 @@ class Words:
                 letters = [letter for letter in followers if letter in alphabet]
                 for letter, chosen in zip(letters, self._chosen(letters, fixed, alphabet), strict=True):
                     longer = before + letter
-                    parts = [{word for word in some if word.startswith(longer)} for some in (below, pinned)]
-                    pending.append((longer, after + chosen, *parts))
+                    rest, fixed_rest = ({word for word in some if word.startswith(longer)} for some in (below, pinned))
+                    pending.append((longer, after + chosen, rest, fixed_rest))
 
     def _chosen(self, letters: list[str], pinned: set[str], alphabet: str) -> list[str]:
         """As many letters of the alphabet as given, growing; a pinned one stands for itself."""
