@@ -169,6 +169,14 @@ def test_list_of_a_user_has_state_and_end_of_its_keys(root: Calls, user: str) ->
     assert root.admin("GET", "list-service-accounts", user=f"{user}-x").ok().json == {"accounts": []}
 
 
+def test_everybody_may_list_the_keys_beneath_itself_and_nobody_elses(root: Calls, user: str) -> None:
+    key = root.add_key(user, f"{user}-key")
+    for who in (key, root.by(user, "a-secret-of-a-user")):
+        (account,) = who.admin("GET", "list-service-accounts").ok().json["accounts"]
+        assert (account["accessKey"], account["parentUser"]) == (f"{user}-key", user)
+    assert key.admin("GET", "list-service-accounts", user=root.access_key).refusal == (403, "AccessDenied")
+
+
 def test_the_bulk_list_leaves_parents_and_states_empty(root: Calls, user: str) -> None:
     root.add_key(user, f"{user}-key", name="one")
     shown = {"parentUser": "", "accountStatus": "", "impliedPolicy": False, "accessKey": f"{user}-key", "name": "one"}
