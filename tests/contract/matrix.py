@@ -16,7 +16,10 @@ from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
+from ansible.module_utils import basic
+from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common import warnings as ansible_warnings
 from ansible.module_utils.testing import patch_module_args
 
@@ -48,12 +51,20 @@ class Bench:
         arguments = {**connection, **params, "_ansible_check_mode": check_mode, "_ansible_diff": True}
         for name in ("_global_warnings", "_global_deprecations"):
             getattr(ansible_warnings, name).clear()
-        output = io.StringIO()
-        with patch_module_args(arguments), redirect_stdout(output), suppress(SystemExit):
+        output, logged = io.StringIO(), []
+        with (
+            patch_module_args(arguments),
+            redirect_stdout(output),
+            suppress(SystemExit),
+            mock.patch.object(AnsibleModule, "_log_to_syslog", lambda _module, text: logged.append(text)),
+            mock.patch.object(basic, "has_journal", False),
+        ):
             module.main()
         text = output.getvalue()
+        assert logged, "the module logged nothing, so that the log was not looked at"
         for secret in (self.server.secret_key, *self.secrets):
             assert secret not in text, f"a secret is in the output of {module.__name__}"
+            assert secret not in "".join(logged), f"a secret is in the log of {module.__name__}"
         result: dict[str, Any] = json.loads(text)
         result.pop("invocation", None)
         return result
@@ -71,6 +82,17 @@ class Bench:
         assert result.get("failed"), f"no failure, but {result}"
         assert self.state() == before
         return str(result["msg"])
+
+    def filled(self, value: Any) -> Any:
+        """`value` with the prefix for {0} and the root key for {root}."""
+        text = json.dumps(value).replace("{0}", f"{self.prefix}-").replace("{root}", self.server.access_key)
+        return json.loads(text)
+
+    def refuses(self, module: ModuleType, params: Mapping[str, Any], message: str) -> None:
+        """Asserts that a module refuses in check mode and for real, with the same words and without a change."""
+        told = [self.failure(module, check_mode=check_mode, **self.filled(params)) for check_mode in (True, False)]
+        assert told[0] == told[1]
+        assert self.filled(message) in told[0], told[0]
 
     def twelve_steps(
         self,

@@ -141,7 +141,7 @@ def _checked_policy(what: str, policy: Mapping[str, Any] | None) -> Mapping[str,
         value = parse(policy)
     except PolicyFault as fault:
         raise Refused(f"{what}: policy: {fault}") from fault
-    size = len(json.dumps(policy, separators=(",", ":")).encode())
+    size = len(json.dumps(value, separators=(",", ":")).encode())
     if size > _LARGEST_POLICY:
         raise Refused(f"{what}: policy has {size} bytes; RustFS takes at most {_LARGEST_POLICY} for an access key")
     return value

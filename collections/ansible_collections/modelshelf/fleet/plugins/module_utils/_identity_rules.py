@@ -43,7 +43,7 @@ def check_access_key(what: str, name: Any, longest: int = 0) -> str:
         raise Refused(f"{what} {name!r} has {size} bytes; RustFS wants at least {SHORTEST_NAME}")
     if longest and size > longest:
         raise Refused(f"{what} {name!r} has {size} bytes; RustFS takes at most {longest}")
-    _check_characters(what, str(name))
+    _check_characters(what, str(name), "a signature cannot carry" if longest else "RustFS refuses")
     return str(name)
 
 
@@ -52,7 +52,7 @@ def check_group(name: Any) -> str:
     size = len(str(name).encode())
     if not 1 <= size <= LONGEST_GROUP:
         raise Refused(f"the group {name!r} has {size} bytes; RustFS takes 1 to {LONGEST_GROUP}")
-    _check_characters("the group", str(name))
+    _check_characters("the group", str(name), "RustFS refuses")
     return str(name)
 
 
@@ -98,7 +98,8 @@ def check_description(what: str, description: str | None) -> str | None:
     return description
 
 
-def _check_characters(what: str, name: str) -> None:
+def _check_characters(what: str, name: str, rule: str) -> None:
+    """Refuses what would break a list of names or a header. An access key with = can be made, but not relied on."""
     found = re.search(r"[=,\s\x00-\x1f\x7f]", name)
     if found:
-        raise Refused(f"{what} {name!r} has {found[0]!r} in it; RustFS takes no =, no comma and no blanks there")
+        raise Refused(f"{what} {name!r} has {found[0]!r} in it, which {rule}: use no =, no comma and no blanks")

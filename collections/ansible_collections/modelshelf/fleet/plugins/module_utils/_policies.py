@@ -40,6 +40,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "detach": {"type": "bool", "default": False},
 }
 
+_LARGEST = 1024 * 1024
+"""Bytes. The server's limit for the body of an admin call (crates/config: body_limits)."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -98,9 +101,13 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
             if name in BUILT_IN:
                 raise Refused(f"policy {name!r}: it is built into RustFS, which does not let it be removed")
             return Wanted(name, {}, {}, entry["detach"])
-        return Wanted(name, document, parse(document), entry["detach"])
+        value = parse(document)
     except PolicyFault as fault:
         raise Refused(f"policy {name!r}: {fault}") from fault
+    size = len(json.dumps(document).encode())
+    if size > _LARGEST:
+        raise Refused(f"policy {name!r}: it has {size} bytes; RustFS takes at most {_LARGEST} in a request")
+    return Wanted(name, document, value, entry["detach"])
 
 
 def _change(client: Client, wanted: Wanted, found: Mapping[str, Any] | None, users: Users) -> Change:
