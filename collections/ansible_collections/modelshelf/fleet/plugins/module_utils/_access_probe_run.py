@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe import (
@@ -64,6 +64,20 @@ class Wanted:
     versioned: bool
 
 
+@dataclass
+class Findings:
+    """What was found so far: verdicts, keys that were removed again, what could not be, and why it ended early."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    stopped: str = ""
+
+    @property
+    def wrong(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if not verdict.right]
+
+
 def wanted_from(params: Mapping[str, Any]) -> Wanted:
     """What the parameters ask for. Raises StoreError for what cannot be probed."""
     reader = connection_from(params)
@@ -105,52 +119,61 @@ def _probe(wanted: Wanted, check_mode: bool, warn: Say) -> dict[str, Any]:
     warning = judge_clock(greeting, where.endpoint)
     if warning:
         warn(warning)
-    reader = Reader(wanted.reader)
-    verdicts = _allowed(reader, wanted)
-    denied = reads_denied(where.bucket, wanted.prefixes, wanted.others, wanted.versioned)
-    denied += other_bucket_denied(wanted.other_bucket, wanted.prefixes)
-    verdicts += [judge(probe, reader.ask(probe)) for probe in denied]
-    left: list[str] = []
-    removed: list[str] = []
-    if not check_mode:
-        cleaner = Cleaner(wanted.cleanup)
-        if wanted.cleanup != wanted.reader:
-            _check_cleaner(cleaner, wanted, verdicts, greeting.version)
-        for probe in writes_denied(where.bucket, wanted.prefixes, wanted.versioned):
-            verdicts.append(_write(reader, cleaner, probe, removed, left))
-    wrong = [verdict for verdict in verdicts if not verdict.right]
-    if wrong:
-        raise ProbeFailed(_message(wanted, wrong, removed, left, greeting.version), verdicts, left)
-    return {"changed": False, "probes": [verdict.as_dict() for verdict in verdicts]}
+    findings = Findings()
+    try:
+        _send(wanted, findings, check_mode)
+    except StoreError as error:
+        if not findings.wrong:
+            raise
+        findings.stopped = str(error)
+    if findings.wrong:
+        raise ProbeFailed(_message(wanted, findings, greeting.version), findings.verdicts, findings.left)
+    return {"changed": False, "probes": [verdict.as_dict() for verdict in findings.verdicts]}
 
 
-def _allowed(reader: Reader, wanted: Wanted) -> list[Verdict]:
-    """What a reader must be able to do: list, and read an object, or be told that one is not there."""
-    bucket, verdicts = reader.connection.bucket, []
+def _send(wanted: Wanted, findings: Findings, check_mode: bool) -> None:
+    """All requests, those that write last, and only with a key at hand that can find what they may make."""
+    reader, bucket = Reader(wanted.reader), wanted.reader.bucket
     for prefix in wanted.prefixes:
-        listing = Probe(LIST, bucket, f"{prefix}/", ALLOWED)
-        answer, found = reader.ask_for(listing)
-        if not verdicts:
-            _refuse_strangers(listing, answer, wanted)
-        verdicts.append(judge(listing, answer))
-        deeper = Probe(LIST, bucket, f"{prefix}/{fresh()}", ALLOWED)
-        verdicts.append(judge(deeper, reader.ask(deeper)))
-        sample = reader.smallest_object(found)
-        if sample is None:
-            absent = f"{prefix}/{fresh()}"
-            probes = [Probe(GET, bucket, absent, ABSENT)]
-            if wanted.versioned:
-                probes.append(Probe(GET_VERSION, bucket, absent, ABSENT, version="null"))
-            verdicts += [judge(probe, reader.ask(probe)) for probe in probes]
-            continue
-        key, size = sample
-        probe = Probe(GET, bucket, key, ALLOWED)
-        answer, found = reader.ask_for(probe, **({"Range": "bytes=0-0"} if size else {}))
-        verdicts.append(judge(probe, answer))
-        if wanted.versioned and verdicts[-1].right:
-            probe = Probe(GET_VERSION, bucket, key, ALLOWED, version=str(found.get("VersionId") or "null"))
+        _allowed(reader, wanted, prefix, findings.verdicts)
+    denied = reads_denied(bucket, wanted.prefixes, wanted.others, wanted.versioned)
+    for probe in [*denied, *other_bucket_denied(wanted.other_bucket, wanted.prefixes)]:
+        findings.verdicts.append(judge(probe, reader.ask(probe)))
+    if check_mode:
+        return
+    cleaner = Cleaner(wanted.cleanup)
+    if wanted.cleanup != wanted.reader:
+        cleaner.check(wanted.prefixes[0])
+    for probe in writes_denied(bucket, wanted.prefixes, wanted.versioned):
+        _write(reader, cleaner, probe, findings)
+
+
+def _allowed(reader: Reader, wanted: Wanted, prefix: str, verdicts: list[Verdict]) -> None:
+    """What a reader must be able to do: list, and read an object, or be told that one is not there."""
+    bucket = reader.connection.bucket
+    listing = Probe(LIST, bucket, f"{prefix}/", ALLOWED)
+    answer, found = reader.ask_for(listing)
+    if not verdicts:
+        _refuse_strangers(listing, answer, wanted)
+    verdicts.append(judge(listing, answer))
+    deeper = Probe(LIST, bucket, f"{prefix}/{fresh()}", ALLOWED)
+    verdicts.append(judge(deeper, reader.ask(deeper)))
+    sample = reader.smallest_object(found)
+    if sample is None:
+        absent = f"{prefix}/{fresh()}"
+        probes = [Probe(GET, bucket, absent, ABSENT)]
+        if wanted.versioned:
+            probes.append(Probe(GET_VERSION, bucket, absent, ABSENT, version="null"))
+        for probe in probes:
             verdicts.append(judge(probe, reader.ask(probe)))
-    return verdicts
+        return
+    key, size = sample
+    probe = Probe(GET, bucket, key, ALLOWED)
+    answer, found = reader.ask_for(probe, **({"Range": "bytes=0-0"} if size else {}))
+    verdicts.append(judge(probe, answer))
+    if wanted.versioned and verdicts[-1].right:
+        probe = Probe(GET_VERSION, bucket, key, ALLOWED, version=str(found.get("VersionId") or "null"))
+        verdicts.append(judge(probe, reader.ask(probe)))
 
 
 def _refuse_strangers(probe: Probe, answer: Answer, wanted: Wanted) -> None:
@@ -165,50 +188,37 @@ def _refuse_strangers(probe: Probe, answer: Answer, wanted: Wanted) -> None:
         raise NotPermitted(f"{where}: the access key {key!r} or its secret is not accepted, so nothing is proved")
 
 
-def _check_cleaner(cleaner: Cleaner, wanted: Wanted, verdicts: Sequence[Verdict], version: str) -> None:
-    """Raises when the cleanup key cannot find what the probes may make: then nothing is to be written."""
-    try:
-        cleaner.check(wanted.prefixes[0])
-    except StoreError as error:
-        wrong = [verdict for verdict in verdicts if not verdict.right]
-        if not wrong:
-            raise
-        text = f"{_message(wanted, wrong, (), (), version)}. The requests that write were not sent: {error}"
-        raise ProbeFailed(text, verdicts, ()) from error
-
-
-def _write(reader: Reader, cleaner: Cleaner, probe: Probe, removed: list[str], left: list[str]) -> Verdict:
+def _write(reader: Reader, cleaner: Cleaner, probe: Probe, findings: Findings) -> None:
     """One request that must be refused. Whatever it may have made is removed, also when no answer came."""
     key = probe.key or ""
     try:
         verdict = judge(probe, reader.ask(probe))
     except StoreError as error:
-        rest = cleaner.remove(key)
-        raise type(error)(
-            f"{error}. {f'It may have left {rest}: look for it' if rest else 'It left nothing'}"
-        ) from error
+        _made, rest = cleaner.remove(key)
+        after = f"It may have left something, look for it: {rest}" if rest else "It left nothing behind"
+        raise type(error)(f"{error}. {after}") from error
+    findings.verdicts.append(verdict)
     if not verdict.right:
         made, rest = cleaner.remove(key)
         if made:
-            (left if rest else removed).append(rest or key)
-    return verdict
+            (findings.left if rest else findings.removed).append(rest or key)
 
 
-def _message(
-    wanted: Wanted, wrong: Sequence[Verdict], removed: Sequence[str], left: Sequence[str], version: str
-) -> str:
+def _message(wanted: Wanted, findings: Findings, version: str) -> str:
     where = wanted.reader
     readable = ", ".join(f"{prefix}/" for prefix in wanted.prefixes)
     parts = [
         f"the access key {where.access_key!r} is not exactly a reader of {readable} in the bucket {where.bucket!r}"
         f" (endpoint {where.endpoint}, {f'RustFS {version}' if version else 'server version unknown'}): "
-        + summary(wrong)
+        + summary(findings.wrong)
     ]
-    if removed:
-        parts.append(f"What the probes made was removed again ({len(removed)} keys)")
-    if left:
-        parts.append(f"Could not be removed, remove it by hand: {'; '.join(left)}")
-    if any(verdict.probe.expected in (ALLOWED, ABSENT) for verdict in wrong):
+    if findings.removed:
+        parts.append(f"What the probes made was removed again ({len(findings.removed)} keys)")
+    if findings.left:
+        parts.append(f"Could not be removed, remove it by hand: {'; '.join(findings.left)}")
+    if findings.stopped:
+        parts.append(f"The other requests were not sent: {findings.stopped}")
+    if any(verdict.probe.expected in (ALLOWED, ABSENT) for verdict in findings.wrong):
         parts.append(
             "What is missing is s3:ListBucket for the prefix, s3:GetObject, and where the bucket is versioned"
             " s3:GetObjectVersion: some versions of the server ask for it there"

@@ -65,7 +65,10 @@ def wanted_from(entry: Mapping[str, Any]) -> Wanted:
     if entry["object_lock"] and entry["versioning"] == "suspended":
         raise Refused(f"{what}: versioning is suspended and object_lock is on; a locked bucket keeps its versions")
     try:
-        policy = None if entry["policy"] is None else parse_bucket_policy(entry["policy"]) if entry["policy"] else {}
+        policy = parse_bucket_policy(entry["policy"]) if entry["policy"] else entry["policy"]
+    except PolicyFault as fault:
+        raise Refused(f"{what}: policy: {fault}") from fault
+    try:
         quota = None if entry["quota"] is None else quota_bytes(entry["quota"])
         tags = None if entry["tags"] is None else check_tags(entry["tags"])
     except ValueError as fault:
@@ -134,10 +137,10 @@ def parse_bucket_policy(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     statements = document.get("Statement")
     if not isinstance(statements, Sequence) or isinstance(statements, str) or not statements:
-        raise PolicyFault(f"policy.Statement is {statements!r}; expected a list of statements")
+        raise PolicyFault(f"Statement is {statements!r}; expected a list of statements")
     plain = []
     for number, statement in enumerate(statements):
-        where = f"policy.Statement[{number}]"
+        where = f"Statement[{number}]"
         if not isinstance(statement, Mapping):
             raise PolicyFault(f"{where} is {statement!r}; expected a mapping")
         _check_principal(where, statement)
