@@ -9,6 +9,7 @@ import hashlib
 import json
 import secrets
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -102,8 +103,6 @@ def test_presigned_reads_work_without_a_header_and_for_their_key_alone(server: S
     url = client.generate_presigned_url("get_object", {"Bucket": shelf.bucket, "Key": "a b+ü"}, ExpiresIn=60)
     with urllib.request.urlopen(url, timeout=30) as answer:
         assert answer.read() == b"here"
-    other = server.ask("GET", f"/{shelf.bucket}/other?{url.partition('?')[2]}", signed=False)
-    assert other.status in (403, 404)
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(url.replace("a%20b", "other"), timeout=30)
 

@@ -132,7 +132,8 @@ def running_server(folder: Path, binary: Path | None = None, **environment: str)
     binary = binary or rustfs_binary(folder)
     port, access_key, secret_key = free_port(), "contract-root", secrets.token_hex(20)
     settings = {**server_environment(port, folder, access_key, secret_key), **environment}
-    server = RunningServer(f"http://127.0.0.1:{port}", access_key, secret_key, str(binary), folder, settings)
+    endpoint = f"http://{settings['RUSTFS_ADDRESS']}"
+    server = RunningServer(endpoint, access_key, secret_key, str(binary), folder, settings)
     try:
         server.start()
         yield server
