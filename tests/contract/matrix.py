@@ -23,9 +23,17 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common import warnings as ansible_warnings
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document import readonly_prefix_policy
+from ansible_collections.modelshelf.fleet.plugins.modules import (
+    rustfs_access_key,
+    rustfs_group,
+    rustfs_policy,
+    rustfs_user,
+)
 from tests.contract.s3_server import Server
 
 ADMIN = "/rustfs/admin/v3/"
+READER = readonly_prefix_policy("models", "opt-125m")
 
 
 @dataclass(frozen=True)
@@ -171,6 +179,17 @@ class Bench:
 def bench_on(server: Server, hidden: Iterable[str] = ()) -> Bench:
     """A bench with a prefix of its own."""
     return Bench(server, f"m{secrets.token_hex(4)}", tuple(hidden))
+
+
+def one_of_each(bench: Bench, secret: str) -> dict[ModuleType, dict[str, Any]]:
+    """Parameters for one object of each kind, the later ones referring to the earlier."""
+    policy, user = bench.name("policy"), bench.name("user")
+    return {
+        rustfs_policy: {"name": policy, "policy": READER},
+        rustfs_user: {"name": user, "secret": secret, "policies": [policy]},
+        rustfs_group: {"name": bench.name("group"), "members": [user], "policies": [policy]},
+        rustfs_access_key: {"key": bench.name("key"), "secret": secret, "user": user, "policy": READER},
+    }
 
 
 def _told(result: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -25,11 +25,10 @@ from ansible_collections.modelshelf.fleet.plugins.modules import (
     rustfs_user,
     rustfs_user_info,
 )
-from tests.contract.matrix import Bench, bench_on
+from tests.contract.matrix import READER, Bench, bench_on, one_of_each
 from tests.contract.s3_server import Server
 from tests.support.rustfs_server import RunningServer
 
-READER = readonly_prefix_policy("models", "opt-125m")
 SECRET = "canary-secret-of-somebody"
 
 
@@ -38,17 +37,6 @@ def bench(server: Server) -> Iterator[Bench]:
     found = bench_on(server, hidden=(SECRET,))
     yield found
     found.clear()
-
-
-def one_of_each(bench: Bench) -> dict[ModuleType, dict[str, Any]]:
-    """Parameters for one object of each kind, the later ones referring to the earlier."""
-    policy, user = bench.name("policy"), bench.name("user")
-    return {
-        rustfs_policy: {"name": policy, "policy": READER},
-        rustfs_user: {"name": user, "secret": SECRET, "policies": [policy]},
-        rustfs_group: {"name": bench.name("group"), "members": [user], "policies": [policy]},
-        rustfs_access_key: {"key": bench.name("key"), "secret": SECRET, "user": user, "policy": READER},
-    }
 
 
 def absent(params: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +74,7 @@ def test_a40_who_may_not_ask_is_told_so(
     bench: Bench, strangers: dict[str, tuple[dict[str, str], str]], stranger: str
 ) -> None:
     connection, message = strangers[stranger]
-    kinds = one_of_each(bench)
+    kinds = one_of_each(bench, SECRET)
     for module, params in kinds.items():
         bench.done(module, **params)
     for module, params in kinds.items():
@@ -100,7 +88,7 @@ def test_a40_who_may_not_ask_is_told_so(
 
 def test_a44_dry_run_of_a_whole_play_on_an_empty_store(fresh_server: RunningServer) -> None:
     bench = bench_on(fresh_server, hidden=(SECRET,))
-    play = {rustfs_bucket: {"name": "models", "versioning": "enabled"}, **one_of_each(bench)}
+    play = {rustfs_bucket: {"name": "models", "versioning": "enabled"}, **one_of_each(bench, SECRET)}
     before = bench.state()
     announced = {module: bench.done(module, check_mode=True, **params) for module, params in play.items()}
     assert bench.state() == before
@@ -121,7 +109,7 @@ def test_a44_dry_run_of_a_whole_play_on_an_empty_store(fresh_server: RunningServ
 
 def test_a44_dry_run_without_a_store_takes_it_for_empty(fresh_server: RunningServer) -> None:
     bench = bench_on(fresh_server)
-    kinds = one_of_each(bench)
+    kinds = one_of_each(bench, SECRET)
     fresh_server.stop()
     for module, params in kinds.items():
         result = bench.run(module, check_mode=True, **params, timeout=1)

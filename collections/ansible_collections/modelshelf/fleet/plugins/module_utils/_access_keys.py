@@ -31,7 +31,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._key_state import
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document import PolicyFault, parse
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Kind, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import REMOVE_OTHERS, Change, Kind, Task
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "key": {"type": "str", "no_log": False},
@@ -45,7 +45,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "rotate_secret": {"type": "bool", "default": False, "no_log": False},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
-EXTRA: dict[str, dict[str, Any]] = {"expires_within_days": {"type": "int"}}
+EXTRA: dict[str, dict[str, Any]] = {
+    "expires_within_days": {"type": "int"},
+    "of_users": {"type": "list", "elements": "str"},
+    **REMOVE_OTHERS,
+}
 
 _RESERVED = "siteReplicatorSvcAcc"
 _LARGEST_POLICY = 4096
@@ -60,6 +64,7 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     wanted = [_wanted(task.client, entry) for entry in entries]
     listed = list_keys(task.client)
     changes, kept = [], []
+    wanted += [Wanted(key, absent=True) for key in task.others(_in_reach(task, listed), [item.key for item in wanted])]
     coming = [item for item in wanted if not item.absent and item.key not in listed]
     _check_users(task, coming)
     for item in wanted:
@@ -107,6 +112,13 @@ def expiring(keys: Sequence[tuple[str, datetime | None]], within: int | None) ->
         for key, moment in keys
         if moment is not None and within is not None and moment - now <= timedelta(days=within)
     ]
+
+
+def _in_reach(task: Task, listed: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The keys that a list may call others: those of the users given as of_users, and never the one that signs."""
+    users = task.settings["of_users"]
+    keys = {key for key, item in listed.items() if users is None or item.get("parentUser") in users}
+    return keys - {task.client.admin.access_key}
 
 
 def _wanted(client: Client, entry: Mapping[str, Any]) -> Wanted:

@@ -34,6 +34,7 @@ PHRASES: tuple[tuple[str, type[StoreError]], ...] = (
     ("does not exist", NotFound),
     ("not exist", NotFound),
     ("user not found", NotFound),
+    ("bucket not found", NotFound),
     ("already in use", AlreadyThere),
     ("policy in use", InUse),
     ("group not empty", InUse),
@@ -60,8 +61,9 @@ _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "BucketAlre
 _IN_USE = ("BucketNotEmpty",)
 _UNSUPPORTED = ("NotImplemented", "MethodNotAllowed", "501", "405")
 _BUSY = ("SlowDown", "ServiceUnavailable", "TooManyRequests", "429", "502", "503", "504")
-_FIRST_PAUSE = 0.2
-_LONGEST_PAUSE = 5.0
+FIRST_PAUSE = 0.2
+LONGEST_PAUSE = 5.0
+"""Seconds between two tries, at first and at most; each pause is twice as long as the one before it."""
 
 
 def error_for(
@@ -92,23 +94,30 @@ def error_for(
     return kind(f"could not {doing} {where}: {said}" + (f": {advice}" if advice else ""))
 
 
-def retried(call: Callable[[], T], deadline_s: float, *, sleep: Callable[[float], None] = time.sleep) -> T:
+def retried(
+    call: Callable[[], T],
+    deadline_s: float,
+    *,
+    again: type[Unreachable] = Unreachable,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
     """What `call` returns, tried again while the store cannot be reached or answers 429, 502, 503 or 504.
 
     The pauses grow from 0.2 s to 5 s; no try begins later than `deadline_s` seconds after the first. Then the last
-    error is raised, saying for how long it was tried. All other errors, other 500s among them, pass at once.
+    error is raised, saying for how long it was tried. All other errors, other 500s among them, pass at once, and with
+    Unavailable as `again` connection errors, too.
     """
     start = time.monotonic()
-    pause, tries = _FIRST_PAUSE, 1
+    pause, tries = FIRST_PAUSE, 1
     while True:
         try:
             return call()
-        except Unreachable as error:
+        except again as error:
             spent = time.monotonic() - start
             if spent + pause > deadline_s:
                 raise type(error)(f"{error} (tried {tries} times in {spent:.0f} s)") from error
         sleep(pause)
-        pause, tries = min(pause * 2, _LONGEST_PAUSE), tries + 1
+        pause, tries = min(pause * 2, LONGEST_PAUSE), tries + 1
 
 
 def _authentication(code: str, message: str, access_key: str) -> tuple[type[StoreError], str] | None:

@@ -20,7 +20,13 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings 
     set_policies,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Kind, Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+    REMOVE_OTHERS,
+    Change,
+    Kind,
+    Step,
+    Task,
+)
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str"},
@@ -84,10 +90,12 @@ def read_group(client: Client, name: str) -> Group | None:
 def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """What it takes to bring groups to what is wanted. Raises Refused, NotFound and what the client raises.
 
-    One request for each group, since no listing tells status and members. At most two listings more: the users when
-    members join, the policies when sets of them change.
+    One request for each group, since no listing tells status and members. For a list one listing more, and at most two
+    others: the users when members join, the policies when sets of them change.
     """
     wanted = [_wanted(entry) for entry in entries]
+    names = (task.client.get("groups", doing="list the groups") or ()) if task.listed else ()
+    wanted += [_removed(name) for name in task.others(names, [item.name for item in wanted])]
     found = {item.name: read_group(task.client, item.name) for item in wanted}
     _check_members(task, wanted, found)
     _check_policies(task, wanted, found)
@@ -115,6 +123,10 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
         policies=rules.check_policies(f"group {name!r}", entry["policies"]),
         purge_policies=entry["purge_policies"],
     )
+
+
+def _removed(name: str) -> Wanted:
+    return Wanted(name, True, None, purge_members=True, status=None, policies=None, purge_policies=True)
 
 
 def _check_members(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Group | None]) -> None:
@@ -195,4 +207,4 @@ def _members(client: Client, name: str, members: Iterable[str], *, remove: bool)
     return lambda: client.put("update-group-members", body=body, doing=doing)
 
 
-KIND = Kind("groups", OPTIONS, plan)
+KIND = Kind("groups", OPTIONS, plan, extra=REMOVE_OTHERS)

@@ -19,7 +19,13 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document 
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings import Users, detach, policy_users
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Kind, Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+    REMOVE_OTHERS,
+    Change,
+    Kind,
+    Step,
+    Task,
+)
 
 BUILT_IN = (
     "KMSAuditor",
@@ -65,6 +71,8 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """
     wanted = [_wanted(entry) for entry in entries]
     found = {name: canonical(document) for name, document in list_policies(task.client).items()}
+    others = task.others(set(found) - set(BUILT_IN), [item.name for item in wanted])
+    wanted += [Wanted(name, {}, {}, detach=True) for name in others]
     leaving = [item.name for item in wanted if item.absent and item.name in found]
     users = policy_users(task.client) if leaving else {}
     return [_change(task.client, item, found.get(item.name), users.get(item.name, Users())) for item in wanted]
@@ -140,4 +148,4 @@ def _change(client: Client, wanted: Wanted, found: Mapping[str, Any] | None, use
     return Change(name, tuple(steps), before, {})
 
 
-KIND = Kind("policies", OPTIONS, plan)
+KIND = Kind("policies", OPTIONS, plan, extra=REMOVE_OTHERS)

@@ -26,6 +26,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     NotPermitted,
     NotTrusted,
     StoreError,
+    Unavailable,
     UnknownKey,
     Unreachable,
     Unsupported,
@@ -70,16 +71,17 @@ class Client:
     """Signed calls to one server. All methods raise StoreError or a narrower class of it.
 
     `calls` counts requests by method and path, tries after a failure not counted. `server_date` is the Date header of
-    the last answer, empty where it had none.
+    the last answer, empty where it had none. A `hasty` client does not wait for a server that does not answer at all.
     """
 
-    def __init__(self, admin: Admin) -> None:
+    def __init__(self, admin: Admin, *, hasty: bool = False) -> None:
         if admin.ca_file and not Path(admin.ca_file).is_file():
             raise StoreError(f"ca_file is {admin.ca_file}: there is no such file on the machine that runs the module")
         self.admin = admin
         self.calls: Counter[str] = Counter()
         self.server_date = ""
         self._by_the_key = False
+        self._again = Unavailable if hasty else Unreachable
         settings: dict[str, Any] = {
             "verify": (admin.ca_file or True) if admin.validate_certs else False,
             "timeout": (min(_CONNECT_TIMEOUT, admin.deadline), admin.deadline),
@@ -112,7 +114,11 @@ class Client:
         self.calls[f"{method} {path}{' (by the key itself)' if self._by_the_key else ''}"] += 1
         sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         try:
-            return retried(lambda: self._once(method, ADMIN + path, query or {}, sent, doing), self.admin.deadline)
+            return retried(
+                lambda: self._once(method, ADMIN + path, query or {}, sent, doing),
+                self.admin.deadline,
+                again=self._again,
+            )
         except Unsupported as error:
             raise Unsupported(f"{error}{self._needed(path)}") from error
 

@@ -10,7 +10,7 @@ plan stands, so that check mode refuses what a real run would refuse, and the ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,9 +21,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     NotFound,
     Refused,
     StoreError,
+    Unavailable,
     Unreachable,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_empty import EmptyStore
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import (
     BOTO3,
     BOTOCORE_ERROR,
@@ -31,8 +33,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options i
     connection_options,
 )
 
-_PATIENCE_OF_CHECK_MODE = 5
-"""Seconds. A dry run on a bare fleet comes before the store; it need not wait long to see that."""
+__all__ = ["REMOVE_OTHERS", "Change", "EmptyStore", "Kind", "Step", "Task", "reconcile", "run_info", "run_module"]
 
 Warn = Callable[[str], None]
 
@@ -65,11 +66,13 @@ class Task:
     """What a plan works with. `warn` tells the operator what is odd but no failure.
 
     `settings` are the options of the task that are about no single object; `report` is more for the module's result.
+    `listed` tells that a list was given.
     """
 
     client: Client
     check_mode: bool
     warn: Warn
+    listed: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
 
@@ -82,6 +85,15 @@ class Task:
             raise NotFound(text)
         self.warn(f"{text}. Taken for something that the same play makes first")
 
+    def others(self, found: Iterable[str], named: Iterable[str]) -> list[str]:
+        """Those of `found` that are to be removed. Reports all that the list does not name."""
+        if not self.listed:
+            return []
+        self.report["others"] = sorted(set(found) - set(named))
+        return list(self.report["others"]) if self.settings["remove_others"] else []
+
+
+REMOVE_OTHERS: dict[str, dict[str, Any]] = {"remove_others": {"type": "bool", "default": False}}
 
 Plan = Callable[[Task, Sequence[Mapping[str, Any]]], Sequence[Change]]
 
@@ -115,6 +127,8 @@ class Kind:
     def entries(self, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The wanted objects: the one of the task, or those of its list. Refuses a name that is there twice."""
         if params[self.plural] is None:
+            if params.get("remove_others"):
+                raise Refused(f"remove_others is set without a list: give {self.plural}, so that others can be told")
             return [{name: params[name] for name in self.options}]
         loose = {name: params[name] for name, spec in self.options.items() if "default" not in spec}
         stray = [name for name, value in loose.items() if value is not None]
@@ -160,7 +174,7 @@ def run_info(
         try:
             result = work(client, module.params)
         except Unreachable as error:
-            if not module.check_mode:
+            if not module.check_mode or isinstance(error, Unavailable):
                 raise
             module.warn(f"{error}. The store was taken for empty")
             result = work(EmptyStore(client), module.params)
@@ -173,11 +187,12 @@ def reconcile(kind: Kind, params: Mapping[str, Any], check_mode: bool, warn: War
     """Brings objects to what `params` say, or in check mode tells what that would do. Raises ModelshelfError."""
     client = open_client(params, check_mode)
     wanted = kind.entries(params)
-    task = Task(client, check_mode, warn, {name: params[name] for name in kind.extra})
+    listed = params[kind.plural] is not None
+    task = Task(client, check_mode, warn, listed, {name: params[name] for name in kind.extra})
     try:
-        changes = kind.plan(task, wanted) if wanted else []
+        changes = kind.plan(task, wanted)
     except Unreachable as error:
-        if not check_mode:
+        if not check_mode or isinstance(error, Unavailable):
             raise
         warn(f"{error}. The store was taken for empty")
         task = replace(task, client=EmptyStore(client), warn=lambda text: None, report={})
@@ -188,28 +203,11 @@ def reconcile(kind: Kind, params: Mapping[str, Any], check_mode: bool, warn: War
 
 
 def open_client(params: Mapping[str, Any], check_mode: bool) -> Client:
-    """A client for a module's connection options; in check mode with little patience. Raises StoreError."""
-    admin = admin_from(params)
-    if check_mode:
-        admin = replace(admin, deadline=min(admin.deadline, _PATIENCE_OF_CHECK_MODE))
-    return Client(admin)
+    """A client for a module's connection options. Raises StoreError.
 
-
-class EmptyStore(Client):
-    """A store without anything in it, for dry runs before there is one. It keeps the count of `like`."""
-
-    def __init__(self, like: Client) -> None:
-        self.admin, self.calls, self.server_date = like.admin, like.calls, ""
-
-    def raw(
-        self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None, *, doing: str
-    ) -> bytes:
-        """What an empty store answers to reading calls."""
-        if method != "GET":
-            raise StoreError(f"could not {doing} {self.admin.where}: this is a dry run")
-        if path in ("group", "user-info", "info-service-account", "info-access-key"):
-            raise NotFound(f"could not {doing} {self.admin.where}: the store is taken for empty")
-        return b"{}"
+    In check mode it does not wait for a server that does not answer: a dry run on a bare fleet comes before the store.
+    """
+    return Client(admin_from(params), hasty=check_mode)
 
 
 def _run(module: Any, work: Callable[[], Mapping[str, Any]]) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import (
-    _FIRST_PAUSE,
-    _LONGEST_PAUSE,
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
     error_for,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import greet
@@ -173,7 +173,7 @@ class _Again:
         if not unreachable:
             return None
         spent = time.monotonic() - request_dict["context"]["modelshelf_begun"]
-        pause: float = min(_FIRST_PAUSE * 2 ** (attempts - 1), _LONGEST_PAUSE)
+        pause: float = min(FIRST_PAUSE * 2 ** (attempts - 1), LONGEST_PAUSE)
         if spent + pause <= self._timeout:
             return pause
         tried = f" (tried {attempts} times in {spent:.0f} s)"

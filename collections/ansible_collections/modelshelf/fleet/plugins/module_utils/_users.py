@@ -20,7 +20,13 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings 
     refuse_missing_policies,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client, KeyState
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Kind, Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+    REMOVE_OTHERS,
+    Change,
+    Kind,
+    Step,
+    Task,
+)
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str"},
@@ -80,6 +86,8 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     found = list_users(task.client)
     for item in wanted:
         _check_signer(task.client, item, item.name in found)
+    others = task.others(set(found) - {task.client.admin.access_key}, [item.name for item in wanted])
+    wanted += [Wanted(name, absent=True) for name in _not_the_signer(task.client, others)]
     comes_or_goes = [item for item in wanted if (item.name in found) == item.absent]
     parents = parents_of_keys(task.client) if comes_or_goes else {}
     _check_policies(task, wanted, found)
@@ -111,6 +119,12 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
         purge=entry["purge_policies"],
         rotate=entry["rotate_secret"],
     )
+
+
+def _not_the_signer(client: Client, others: Sequence[str]) -> list[str]:
+    """`others` without the user that the signing key belongs to: its removal would end the key."""
+    owner = parents_of_keys(client).get(client.admin.access_key) if others else None
+    return [name for name in others if name != owner]
 
 
 def _check_signer(client: Client, wanted: Wanted, found: bool) -> None:
@@ -205,4 +219,4 @@ def _secret_is_right(client: Client, wanted: Wanted, secret: str) -> bool:
     return False
 
 
-KIND = Kind("users", OPTIONS, plan)
+KIND = Kind("users", OPTIONS, plan, extra=REMOVE_OTHERS)

@@ -84,6 +84,18 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  remove_others:
+    description:
+      - Also remove the access keys that the list does not name; RV(others) tells which. Goes with the list form
+        alone.
+      - The one that signs stays.
+    type: bool
+    default: false
+  of_users:
+    description:
+      - With the list form, only access keys of these users count as others.
+    type: list
+    elements: str
   expires_within_days:
     description:
       - Report those of the wanted keys that expire within this number of days, as RV(expiring) and with a warning.
@@ -175,6 +187,11 @@ calls:
   returned: success
   type: dict
   sample: {"GET list-access-keys-bulk": 1, "PUT add-service-account": 1}
+others:
+  description: Those that the server has and the list does not name.
+  returned: when a list is given
+  type: list
+  elements: str
 expiring:
   description: The keys that expire soon, or have expired.
   returned: when O(expires_within_days) is given

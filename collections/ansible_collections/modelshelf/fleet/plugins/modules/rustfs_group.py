@@ -68,6 +68,11 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  remove_others:
+    description:
+      - Also remove the groups that the list does not name; RV(others) tells which. Goes with the list form alone.
+    type: bool
+    default: false
   groups:
     description:
       - Several groups, each with the options above. Excludes O(name).
@@ -143,6 +148,11 @@ calls:
   returned: success
   type: dict
   sample: {"GET group": 1, "GET list-users": 1}
+others:
+  description: Those that the server has and the list does not name.
+  returned: when a list is given
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -56,6 +56,12 @@ options:
       - Without it, a policy in use is not removed, and the failure names who has it.
     type: bool
     default: false
+  remove_others:
+    description:
+      - Also remove the policies that the list does not name; RV(others) tells which. Goes with the list form alone.
+      - They are taken from their users and groups first. Built-in ones stay.
+    type: bool
+    default: false
   policies:
     description:
       - Several policies, each with the options above. Excludes O(name).
@@ -126,6 +132,11 @@ calls:
   returned: success
   type: dict
   sample: {"GET list-canned-policies": 1, "PUT add-canned-policy": 1}
+others:
+  description: Those that the server has and the list does not name, built-in ones left out.
+  returned: when a list is given
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.basic import AnsibleModule

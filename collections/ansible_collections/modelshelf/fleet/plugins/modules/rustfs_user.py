@@ -71,6 +71,12 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  remove_others:
+    description:
+      - Also remove the users that the list does not name; RV(others) tells which. Goes with the list form alone.
+      - The one that signs stays.
+    type: bool
+    default: false
   users:
     description:
       - Several users, each with the options above. Excludes O(name).
@@ -151,6 +157,11 @@ calls:
   returned: success
   type: dict
   sample: {"GET list-users": 1}
+others:
+  description: Those that the server has and the list does not name.
+  returned: when a list is given
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.basic import AnsibleModule
