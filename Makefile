@@ -1,6 +1,6 @@
 # `make lab` sets everything up and runs the main job; `make test` checks all of it. Both need root on Debian or Ubuntu.
 .NOTPARALLEL:
-.PHONY: help lab lab-down lab-status test test-full full test-down environment lint unit sanity contract fleet bench
+.PHONY: help lab lab-down lab-status standin test test-full full test-down environment lint unit sanity contract fleet bench
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -61,6 +61,10 @@ contract: environment
 ## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own
 fleet: environment
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all
+
+## make standin      a stand-in for RustFS in the foreground; takes RUSTFS_ADDRESS, _ACCESS_KEY, _SECRET_KEY, _VOLUMES
+standin:
+	@$(PYTHON) -m tests.standin.foreground
 
 ## make test-down    end the hosts that a killed `make test` left
 test-down:

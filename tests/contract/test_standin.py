@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.s3_server import Shelf
+from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
 from tests.standin.settings import Fatal
 from tests.standin.volumes import expand
@@ -110,6 +110,24 @@ def test_systemd_is_told_when_it_is_ready(tmp_path: Path, standin: Path) -> None
             assert notified.recv(100) == b"READY=1"
             assert server.stop() == 0
         assert notified.recv(100) == b"STOPPING=1"
+
+
+def test_in_the_foreground_it_makes_its_own_keys_and_leaves_nothing(tmp_path: Path) -> None:
+    """What `make standin` runs."""
+    address = f"127.0.0.1:{free_port()}"
+    settings = server_environment(0, tmp_path, "", "") | {"RUSTFS_ADDRESS": address, "TMPDIR": str(tmp_path)}
+    del settings["RUSTFS_VOLUMES"]
+    command = [sys.executable, "-m", "tests.standin.foreground"]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[2], env=settings, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        said = dict(process.stdout.readline().decode().strip().split("=", 1) for _ in range(3))
+        assert "listens" in process.stdout.readline().decode()
+        server = Server(f"http://{address}", said["RUSTFS_ACCESS_KEY"], said["RUSTFS_SECRET_KEY"])
+        server.client().create_bucket(Bucket="models")
+        assert Path(said["RUSTFS_VOLUMES"]).parent == tmp_path
+        process.terminate()
+        assert process.wait(20) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_an_older_server_lacks(tmp_path: Path, standin: Path) -> None:

@@ -26,6 +26,7 @@ status = main()
 sys.stdout.flush()
 os._exit(status)
 """
+HERE_ALONE = ("pack.py", "foreground.py")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -35,7 +36,9 @@ def pack(target: Path, *, version: str = VERSION, defaults: Mapping[str, str] | 
     `version` is what it says of itself; `defaults` are STANDIN_* settings that hold unless the environment has others.
     """
     build = json.dumps({"version": version, **(defaults or {})}, sort_keys=True)
-    files = {f"tests/standin/{path.name}": path.read_bytes() for path in HERE.glob("*.py") if path.name != "pack.py"}
+    files = {
+        f"tests/standin/{path.name}": path.read_bytes() for path in HERE.glob("*.py") if path.name not in HERE_ALONE
+    }
     files |= {"tests/standin/build.json": build.encode(), "tests/__init__.py": b"", "__main__.py": START}
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with os.fdopen(handle, "wb") as file:

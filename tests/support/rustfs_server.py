@@ -133,7 +133,8 @@ def running_server(folder: Path, binary: Path | None = None, **environment: str)
     port, access_key, secret_key = free_port(), "contract-root", secrets.token_hex(20)
     settings = {**server_environment(port, folder, access_key, secret_key), **environment}
     endpoint = f"http://{settings['RUSTFS_ADDRESS']}"
-    server = RunningServer(endpoint, access_key, secret_key, str(binary), folder, settings)
+    keys = settings["RUSTFS_ACCESS_KEY"], settings["RUSTFS_SECRET_KEY"]
+    server = RunningServer(endpoint, *keys, str(binary), folder, settings)
     try:
         server.start()
         yield server
