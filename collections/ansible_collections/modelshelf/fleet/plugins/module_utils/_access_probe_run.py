@@ -41,6 +41,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
 
 Say = Callable[[str], None]
+_DRY_RUN_SECONDS = 5
 _NOT_A_READER = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidRequest")
 
 
@@ -101,6 +102,8 @@ def wanted_from(params: Mapping[str, Any]) -> Wanted:
 def probe_access(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> dict[str, Any]:
     """Proves what a key may do; in check mode by requests that only read. Raises StoreError, of it ProbeFailed."""
     wanted = wanted_from(params)
+    if check_mode:  # a dry run may come before the store, and does not wait long to see that
+        wanted = replace(wanted, reader=replace(wanted.reader, timeout=min(wanted.reader.timeout, _DRY_RUN_SECONDS)))
     try:
         return _probe(wanted, check_mode, warn)
     except (Unreachable, NotFound, UnknownKey, ProbeFailed) as error:

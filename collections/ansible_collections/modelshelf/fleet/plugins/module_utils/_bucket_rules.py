@@ -109,7 +109,7 @@ def quota_bytes(text: str) -> int:
         units = ", ".join(unit for unit in _UNITS if len(unit) > 1)
         raise ValueError(f"quota is {text!r}; expected a number of bytes, or a number with one of {units}")
     whole, _dot, fraction = found[1].partition(".")
-    size = (int(whole + fraction) * _UNITS[found[2]]) // 10 ** len(fraction)
+    size: int = (int(whole + fraction) * _UNITS[found[2]]) // 10 ** len(fraction)
     if size > LARGEST_QUOTA:
         raise ValueError(f"quota is {text!r}; expected at most {LARGEST_QUOTA} bytes")
     return size

@@ -13,13 +13,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_rules imp
 from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_store import Buckets
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, NotFound, Refused, Unavailable
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
-    Change,
-    EmptyStore,
-    Kind,
-    Step,
-    Task,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_empty import EmptyStore
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Kind, Step, Task
 
 _NEW: dict[str, Any] = {"versioning": "", "quota": 0, "object_lock": False, "tags": {}, "policy": {}}
 """A bucket that nobody has told anything."""
@@ -28,13 +23,14 @@ _NEW: dict[str, Any] = {"versioning": "", "quota": 0, "object_lock": False, "tag
 def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """What it takes to bring buckets to what is wanted. Raises Refused, InUse and what the client raises.
 
-    One listing, and a request for each setting that is asked for. What the server has beyond the entries is reported
-    as `others` and left alone.
+    One listing, and a request for each setting that is asked for. What the server has beyond a list is reported as
+    `others` and left alone.
     """
     wanted = [wanted_from(entry) for entry in entries]
     store = Buckets(task.client)
     there = {} if isinstance(task.client, EmptyStore) else store.list_all()
-    task.report["others"] = sorted(set(there) - {item.name for item in wanted})
+    if task.listed:
+        task.report["others"] = sorted(set(there) - {item.name for item in wanted})
     return [_change(store, item, item.name in there) for item in wanted]
 
 

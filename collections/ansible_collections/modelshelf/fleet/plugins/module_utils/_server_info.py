@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import retried
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import Greeting, greet, judge
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import EmptyStore
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_empty import EmptyStore
 
 
 def describe_server(client: Client) -> dict[str, Any]:

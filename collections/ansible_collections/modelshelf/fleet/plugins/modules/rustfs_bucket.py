@@ -157,8 +157,8 @@ results:
       changed: true
       actions: [create, set quota to 21990232555520 bytes]
 others:
-  description: The buckets of the server that the task does not name. They are left alone.
-  returned: success
+  description: The buckets of the server that the list does not name. They are left alone.
+  returned: when O(buckets) is given
   type: list
   elements: str
 calls:
