@@ -60,7 +60,7 @@ class Reader:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self._client = make_client(connection, read_timeout=connection.timeout)
+        self.client: Any = make_client(connection, read_timeout=connection.timeout)
 
     def ask(self, probe: Probe) -> Answer:
         """What the server says to a probe. Raises Unreachable when it says nothing, naming action and key."""
@@ -71,7 +71,7 @@ class Reader:
         where = replace(self.connection, bucket=probe.bucket)
         with translated(where, f"probe the {probe.action} of", probe.key or ""):
             try:
-                found = getattr(self._client, _OPERATIONS[probe.action])(**_arguments(probe), **more)
+                found = getattr(self.client, _OPERATIONS[probe.action])(**_arguments(probe), **more)
             except ClientError as error:
                 status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
                 return Answer(status, str(error.response.get("Error", {}).get("Code", ""))), {}
@@ -95,13 +95,13 @@ class Cleaner:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self._client = make_client(connection)
+        self.client: Any = make_client(connection)
 
     def check(self, prefix: str) -> None:
         """Raises StoreError when this key cannot even list, so that nothing is written that it could not find."""
         for operation in ("list_object_versions", "list_multipart_uploads"):
             with translated(self.connection, "use the cleanup key to list", f"{prefix}/"):
-                getattr(self._client, operation)(Bucket=self.connection.bucket, Prefix=f"{prefix}/")
+                getattr(self.client, operation)(Bucket=self.connection.bucket, Prefix=f"{prefix}/")
 
     def remove(self, key: str) -> tuple[bool, str]:
         """Removes object, versions, delete markers and open uploads of a key.
@@ -112,10 +112,10 @@ class Cleaner:
             versions, uploads = self._versions(key), self._uploads(key)
             for version in versions:
                 with suppress(NotFound), translated(self.connection, "remove again", key):
-                    self._client.delete_object(Bucket=self.connection.bucket, Key=key, VersionId=version)
+                    self.client.delete_object(Bucket=self.connection.bucket, Key=key, VersionId=version)
             for upload in uploads:
                 with suppress(NotFound), translated(self.connection, "give up the upload of", key):
-                    self._client.abort_multipart_upload(Bucket=self.connection.bucket, Key=key, UploadId=upload)
+                    self.client.abort_multipart_upload(Bucket=self.connection.bucket, Key=key, UploadId=upload)
             made = bool(versions or uploads)
             left = [*self._versions(key), *self._uploads(key)] if made else []
         except StoreError as error:
@@ -133,7 +133,7 @@ class Cleaner:
 
     def _pages(self, operation: str, key: str) -> Iterator[Any]:
         with translated(self.connection, "look for what is left of", key):
-            yield from self._client.get_paginator(operation).paginate(Bucket=self.connection.bucket, Prefix=key)
+            yield from self.client.get_paginator(operation).paginate(Bucket=self.connection.bucket, Prefix=key)
 
 
 def _arguments(probe: Probe) -> dict[str, Any]:
