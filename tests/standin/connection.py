@@ -44,9 +44,9 @@ Handler = Callable[[Head, Source], Response]
 
 
 def decoded(text: str) -> str:
-    """Percent-decoded UTF-8. Raises ApiError for other bytes."""
+    """Percent-decoded UTF-8 of a request line. Raises ApiError for other bytes."""
     try:
-        return unquote_to_bytes(text).decode()
+        return unquote_to_bytes(text.encode("latin-1")).decode()
     except UnicodeDecodeError:
         raise ApiError(400, "InvalidURI", "Couldn't parse the specified URI.") from None
 
@@ -148,7 +148,7 @@ class Connection:
             reason = HTTPStatus(response.status).phrase
         except ValueError:
             reason = "Unknown"
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        lines = "".join(f"{name}: {' '.join(value.splitlines())}\r\n" for name, value in headers.items())
         start = f"HTTP/1.1 {response.status} {reason}\r\n{lines}\r\n".encode("utf-8", "surrogateescape")
         empty = method == "HEAD" or response.status in (204, 304)
         if empty or isinstance(body, bytes):

@@ -52,21 +52,22 @@ def delete_objects(call: Call) -> Response:
         raise malformed()
     call.here()
     refused: dict[int, ApiError] = {}
+    bypass: dict[int, bool] = {}
     for number, (key, version) in enumerate(wanted):
         try:
             _require(call, key, version)
+            bypass[number] = _bypasses(call, key)
             check_length(key)
             check_key(key)
         except ApiError as error:
             refused[number] = error
-    bypass = _bypasses(call, "")
     done: dict[int, Deleted] = {}
     with call.store.database.write() as connection:
         bucket = call.here(connection)
         for number, (key, version) in enumerate(wanted):
             if number not in refused:
                 try:
-                    done[number] = delete(connection, bucket, key, version, bypass=bypass)
+                    done[number] = delete(connection, bucket, key, version, bypass=bypass[number])
                 except ApiError as error:
                     refused[number] = error
     for one in done.values():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from .s3_call import Call
@@ -56,7 +56,8 @@ def page(connection: sqlite3.Connection, query: str, wanted: Wanted) -> Page:
     found = Page([], [], False, "")
     if not wanted.most:
         return found
-    for item in _items(connection, query, wanted):
+    items = _items(connection, query, wanted)
+    for item in items:
         if len(found.rows) + len(found.prefixes) == wanted.most:
             found.truncated = True
             break
@@ -66,10 +67,11 @@ def page(connection: sqlite3.Connection, query: str, wanted: Wanted) -> Page:
         else:
             found.rows.append(item)
             found.last = item["key"]
+    items.close()  # an open query would hold this thread's connection on an old state
     return found
 
 
-def _items(connection: sqlite3.Connection, query: str, wanted: Wanted) -> Iterator[sqlite3.Row | str]:
+def _items(connection: sqlite3.Connection, query: str, wanted: Wanted) -> Generator[sqlite3.Row | str, None, None]:
     prefix, delimiter, end = wanted.prefix, wanted.delimiter, after(wanted.prefix)
     start, operator, same = max(prefix, wanted.marker), ">=", None
     if wanted.marker >= prefix and wanted.marker:
