@@ -148,7 +148,7 @@ def test_container_is_run_by_digest_as_its_own_user(container: Done) -> None:
     assert {f"--volume={path}:{path}" for path in POOL["rustfs_mount_points"]} <= set(command)
     assert command[-2:] == ["${MODELSHELF_IMAGE}", "server"]
     assert unit["EnvironmentFile"] == ["/opt/modelshelf/rustfs/current/image.env"]
-    assert container.used()["release"] == "/opt/modelshelf/rustfs/image-0f0f0f0f0f0f"
+    assert container.used()["release"] == "/opt/modelshelf/rustfs/podman-0f0f0f0f0f0f"
     assert container.used()["recipe"]["image"] == f"docker.io/rustfs/rustfs@{SUM}"
     # A container without restart policy of its own: systemd starts it again.
     assert not [word for word in command if word.startswith("--restart")]
