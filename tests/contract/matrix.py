@@ -57,6 +57,7 @@ class Bench:
             "timeout": 10,
         }
         arguments = {**connection, **params, "_ansible_check_mode": check_mode, "_ansible_diff": True}
+        arguments["_ansible_inject_invocation"] = True
         for name in ("_global_warnings", "_global_deprecations"):
             getattr(ansible_warnings, name).clear()
         output, logged = io.StringIO(), []
