@@ -122,7 +122,9 @@ class Kind:
         }
         listed[self.key] = {**listed[self.key], "required": True}
         single = {name: dict(spec) for name, spec in (*self.options.items(), *self.extra.items())}
-        return {**connection_options(), **single, self.plural: {"type": "list", "elements": "dict", "options": listed}}
+        # The secrets within are hidden one by one; nothing else is.
+        entries = {"type": "list", "elements": "dict", "options": listed, "no_log": False}
+        return {**connection_options(), **single, self.plural: entries}
 
     def entries(self, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The wanted objects: the one of the task, or those of its list. Refuses a name that is there twice."""
