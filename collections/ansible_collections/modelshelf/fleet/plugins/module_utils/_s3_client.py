@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import (
@@ -78,6 +79,8 @@ def connection_from(params: Mapping[str, Any]) -> Connection:
         raise StoreError("the endpoint is not of the form http://host:port or https://host:port, without user and path")
     if params["timeout"] < 1:
         raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+    if params["ca_file"] and not Path(params["ca_file"]).is_file():
+        raise StoreError(f"ca_file is {params['ca_file']}: there is no such file on the machine that runs the module")
     values = {name: params.get(name) or "" for name in ("bucket", "access_key", "secret_key", "region", "ca_file")}
     return Connection(
         endpoint=params["endpoint"].rstrip("/"),
@@ -146,7 +149,7 @@ def translated(connection: Connection, doing: str, key: str = "") -> Iterator[No
     except botocore.exceptions.SSLError as error:
         advice = "check ca_file, and the name in the certificate"
         raise NotTrusted(f"could not {doing} {connection.url(key)}: {error}: {advice}") from error
-    except (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError) as error:
+    except _no_answer() as error:
         tried = getattr(error, _TRIED, "")
         raise Unreachable(f"could not {doing} {connection.url(key)}: no answer: {error}{tried}") from error
     except (botocore.exceptions.BotoCoreError, OSError, ValueError) as error:
@@ -184,9 +187,14 @@ class _Again:
         return None
 
 
+def _no_answer() -> tuple[type[Exception], ...]:
+    """What botocore raises when nobody answered, or not to the end. Other failures of sending are our own."""
+    names = ("ConnectionError", "ConnectionClosedError", "ReadTimeoutError", "ResponseStreamingError")
+    return tuple(getattr(botocore.exceptions, name) for name in names)
+
+
 def _is_connection_error(error: Any) -> bool:
-    kinds = (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError)
-    return isinstance(error, kinds) and not isinstance(error, botocore.exceptions.SSLError)
+    return isinstance(error, _no_answer()) and not isinstance(error, botocore.exceptions.SSLError)
 
 
 def _is_busy(answer: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     InUse,
     NotFound,
     NotPermitted,
+    NotTrusted,
     StoreError,
     Unavailable,
     UnknownKey,
@@ -135,9 +137,29 @@ def test_unusable_endpoint_is_refused_without_repeating_it(endpoint: str) -> Non
 
 def test_connection_from_parameters() -> None:
     assert connection_from(GIVEN) == Connection("https://s:1", "b", region="r")
-    assert connection_from({**GIVEN, "validate_certs": False, "timeout": 5, "ca_file": "/ca"}) == Connection(
-        "https://s:1", "b", region="r", validate_certs=False, timeout=5, ca_file="/ca"
+    assert connection_from({**GIVEN, "validate_certs": False, "timeout": 5, "ca_file": __file__}) == Connection(
+        "https://s:1", "b", region="r", validate_certs=False, timeout=5, ca_file=__file__
     )
+
+
+def test_a_ca_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(StoreError, match="ca_file is /no/such/file: there is no such file"):
+        connection_from({**GIVEN, "ca_file": "/no/such/file"})
+
+
+def test_our_own_fault_is_not_tried_again(scripted: Any) -> None:
+    connection = Connection(f"https://127.0.0.1:{scripted.server_port}", "models", "writer", "s", ca_file="/no/such")
+    begun = time.monotonic()
+    with pytest.raises(NotTrusted, match="No such file or directory: check ca_file"):
+        Store(connection).read("k")
+    assert time.monotonic() - begun < 10
+
+
+def test_a_server_without_tls_is_not_trusted_and_not_tried_again(scripted: Any) -> None:
+    begun = time.monotonic()
+    with pytest.raises(NotTrusted, match="check ca_file"):
+        Store(Connection(f"https://127.0.0.1:{scripted.server_port}", "models", "writer", "s")).read("k")
+    assert time.monotonic() - begun < 10
 
 
 def test_a_timeout_of_nothing_is_refused() -> None:
