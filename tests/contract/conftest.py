@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """A test that starts a server of its own says nothing about the one that RUSTFS_URL names."""
     if not os.environ.get("RUSTFS_URL"):
         return
-    own = [item for item in items if {"fresh_server", "rustfs"} & set(getattr(item, "fixturenames", ()))]
+    own = [item for item in items if {"fresh_server", "own_server", "rustfs"} & set(getattr(item, "fixturenames", ()))]
     LEFT_OUT.extend(item.nodeid for item in own)
     items[:] = [item for item in items if item not in own]
     config.hook.pytest_deselected(items=own)
