@@ -5,11 +5,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +13,8 @@ from typing import Any
 import pytest
 
 from tests.contract.matrix import Bench, bench_on
+from tests.contract.playing import play
 from tests.contract.s3_server import Server
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -58,37 +53,3 @@ def test_a35_canaries_are_in_no_output_of_ansible(server: Server, bench: Bench, 
         assert user in run and key in run
         for canary in (server.secret_key, *canaries):
             assert canary not in run
-
-
-def play(server: Server, folder: Path, tasks: list[dict[str, Any]], *options: str) -> str:
-    """All that ansible-playbook prints with -vvv and --diff, with failures ignored."""
-    variables = folder / "variables.json"
-    variables.write_text(json.dumps({"wanted": tasks}))
-    lines = [
-        {"name": f"Task {number}", module: f"{{{{ wanted[{number}]['{module}'] }}}}", "ignore_errors": True}
-        for number, task in enumerate(tasks)
-        for module in task
-    ]
-    playbook = folder / "play.yml"
-    playbook.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": lines}]))
-    command = [
-        str(Path(sys.executable).parent / "ansible-playbook"),
-        "-i",
-        "localhost,",
-        "-c",
-        "local",
-        "-vvv",
-        "--diff",
-    ]
-    environment = {
-        **os.environ,
-        "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / "collections"),
-        "RUSTFS_ENDPOINT": server.endpoint,
-        "RUSTFS_ACCESS_KEY": server.access_key,
-        "RUSTFS_SECRET_KEY": server.secret_key,
-    }
-    extra = ["-e", f"@{variables}", "-e", f"ansible_python_interpreter={sys.executable}"]
-    run = subprocess.run(
-        [*command, *extra, *options, str(playbook)], env=environment, capture_output=True, text=True, check=False
-    )
-    return run.stdout + run.stderr

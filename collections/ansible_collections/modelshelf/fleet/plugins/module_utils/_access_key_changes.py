@@ -14,7 +14,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils import _identity_
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import Refused, StoreError, Unsupported
 from ansible_collections.modelshelf.fleet.plugins.module_utils._key_state import Key, look, shown_time
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client, KeyState
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Change, Step
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import Change, Step
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,13 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._key_state import
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document import PolicyFault, parse
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import REMOVE_OTHERS, Change, Kind, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import (
+    ANNOUNCED,
+    REMOVE_OTHERS,
+    Change,
+    Task,
+)
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "key": {"type": "str", "no_log": False},
@@ -49,6 +55,7 @@ EXTRA: dict[str, dict[str, Any]] = {
     "expires_within_days": {"type": "int"},
     "of_users": {"type": "list", "elements": "str"},
     **REMOVE_OTHERS,
+    **ANNOUNCED,
 }
 
 _RESERVED = "siteReplicatorSvcAcc"
@@ -171,11 +178,15 @@ def _check_users(task: Task, coming: Sequence[Wanted]) -> None:
             raise AlreadyThere(
                 f"could not create the access key {item.key!r} {task.client.admin.where}: there is a user of that name"
             )
-        if item.user not in (*users, task.client.admin.access_key):
-            task.missing(
-                f"{item.what}: user is {item.user!r}, and there is no such user on the store {task.client.admin.where}."
+        missing = {str(item.user)} - {*users, task.client.admin.access_key}
+        task.missing(
+            "users",
+            missing,
+            lambda name, item=item: (  # type: ignore[misc]
+                f"{item.what}: user is {name!r}, and there is no such user on the store {task.client.admin.where}."
                 " Make it with rustfs_user first, or correct the name"
-            )
+            ),
+        )
 
 
 def _report(task: Task, keys: Sequence[tuple[str, datetime | None]]) -> None:

@@ -20,10 +20,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings 
     set_policies,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import (
+    ANNOUNCED,
     REMOVE_OTHERS,
     Change,
-    Kind,
     Step,
     Task,
 )
@@ -140,11 +141,14 @@ def _check_members(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Gro
         missing = sorted(members - set(users))
         if task.client.admin.access_key in missing:
             raise Refused(f"group {name!r}: members has {task.client.admin.access_key!r}; the root user joins no group")
-        if missing:
-            task.missing(
-                f"group {name!r}: members has {', '.join(missing)}, and there is no such user on the store"
+        task.missing(
+            "users",
+            missing,
+            lambda names, name=name: (  # type: ignore[misc]
+                f"group {name!r}: members has {names}, and there is no such user on the store"
                 f" {task.client.admin.where}. Make it with rustfs_user first, or correct the name"
-            )
+            ),
+        )
 
 
 def _check_policies(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Group | None]) -> None:
@@ -207,4 +211,4 @@ def _members(client: Client, name: str, members: Iterable[str], *, remove: bool)
     return lambda: client.put("update-group-members", body=body, doing=doing)
 
 
-KIND = Kind("groups", OPTIONS, plan, extra=REMOVE_OTHERS)
+KIND = Kind("groups", OPTIONS, plan, extra={**REMOVE_OTHERS, **ANNOUNCED})

@@ -19,13 +19,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document 
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings import Users, detach, policy_users
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
-    REMOVE_OTHERS,
-    Change,
-    Kind,
-    Step,
-    Task,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import REMOVE_OTHERS, Change, Step, Task
 
 BUILT_IN = (
     "KMSAuditor",

@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import NotFound, Unsupported
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import Step, Task
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,16 @@ def mapping_steps(
 
 
 def refuse_missing_policies(task: Task, what: str, policies: frozenset[str], there: Mapping[str, Any]) -> None:
-    """Raises NotFound, or in check mode warns, for policies that the server does not have."""
-    missing = sorted(policies - set(there))
-    if missing:
-        task.missing(
-            f"{what}: policies has {', '.join(missing)}, which is not on the store {task.client.admin.where}. Make it"
-            " with rustfs_policy first, or correct the name"
-        )
+    """Raises NotFound for policies that the server does not have; in check mode as Task.missing() does."""
+    where = task.client.admin.where
+    task.missing(
+        "policies",
+        policies - set(there),
+        lambda names: (
+            f"{what}: policies has {names}, which is not on the store {where}. Make it with rustfs_policy first, or"
+            " correct the name"
+        ),
+    )
 
 
 def _change(client: Client, verb: str, principal: Principal, policies: list[str]) -> None:

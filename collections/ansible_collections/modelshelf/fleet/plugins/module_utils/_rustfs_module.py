@@ -10,7 +10,7 @@ plan stands, so that check mode refuses what a real run would refuse, and the ot
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,6 @@ from ansible.module_utils.basic import missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     ModelshelfError,
-    NotFound,
     Refused,
     StoreError,
     Unavailable,
@@ -32,68 +31,9 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options i
     admin_from,
     connection_options,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import Change, Step, Task, Warn
 
-__all__ = ["REMOVE_OTHERS", "Change", "EmptyStore", "Kind", "Step", "Task", "reconcile", "run_info", "run_module"]
-
-Warn = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One write: what it does, in the words of the result, and the call."""
-
-    actions: tuple[str, ...]
-    do: Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Change:
-    """What happens to one object. `before` and `after` are what the diff shows, empty where the object is absent."""
-
-    name: str
-    steps: tuple[Step, ...]
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-
-    @property
-    def actions(self) -> list[str]:
-        """All actions, in order."""
-        return [action for step in self.steps for action in step.actions]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a plan works with. `warn` tells the operator what is odd but no failure.
-
-    `settings` are the options of the task that are about no single object; `report` is more for the module's result.
-    `listed` tells that a list was given.
-    """
-
-    client: Client
-    check_mode: bool
-    warn: Warn
-    listed: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    report: dict[str, Any] = field(default_factory=dict)
-
-    def missing(self, text: str) -> None:
-        """Something that the server must have is not there. Raises NotFound, except in check mode.
-
-        A dry run on an empty store comes before what the same play would make; it only warns.
-        """
-        if not self.check_mode:
-            raise NotFound(text)
-        self.warn(f"{text}. Taken for something that the same play makes first")
-
-    def others(self, found: Iterable[str], named: Iterable[str]) -> list[str]:
-        """Those of `found` that are to be removed. Reports all that the list does not name."""
-        if not self.listed:
-            return []
-        self.report["others"] = sorted(set(found) - set(named))
-        return list(self.report["others"]) if self.settings["remove_others"] else []
-
-
-REMOVE_OTHERS: dict[str, dict[str, Any]] = {"remove_others": {"type": "bool", "default": False}}
+__all__ = ["Change", "EmptyStore", "Kind", "Step", "Task", "reconcile", "run_info", "run_module"]
 
 Plan = Callable[[Task, Sequence[Mapping[str, Any]]], Sequence[Change]]
 
@@ -197,7 +137,8 @@ def reconcile(kind: Kind, params: Mapping[str, Any], check_mode: bool, warn: War
         if not check_mode or isinstance(error, Unavailable):
             raise
         warn(f"{error}. The store was taken for empty")
-        task = replace(task, client=EmptyStore(client), warn=lambda text: None, report={})
+        settings = {**task.settings, "announced": None}
+        task = replace(task, client=EmptyStore(client), warn=lambda text: None, settings=settings, report={})
         changes = kind.plan(task, wanted)
     if not check_mode:
         _carry_out(changes)

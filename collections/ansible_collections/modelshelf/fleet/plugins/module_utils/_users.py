@@ -20,10 +20,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings 
     refuse_missing_policies,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client, KeyState
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import (
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import (
+    ANNOUNCED,
     REMOVE_OTHERS,
     Change,
-    Kind,
     Step,
     Task,
 )
@@ -219,4 +220,4 @@ def _secret_is_right(client: Client, wanted: Wanted, secret: str) -> bool:
     return False
 
 
-KIND = Kind("users", OPTIONS, plan, extra=REMOVE_OTHERS)
+KIND = Kind("users", OPTIONS, plan, extra={**REMOVE_OTHERS, **ANNOUNCED})

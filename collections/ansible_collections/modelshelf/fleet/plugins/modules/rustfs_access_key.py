@@ -27,8 +27,7 @@ attributes:
     support: full
     details:
       - Validates as a real run does, and refuses what the server would refuse.
-      - Objects of other kinds that are not there yet are warned about, since the same play may be about to make them.
-        A real run fails.
+      - Objects of other kinds must be on the store, or be made by an earlier task of the same play.
       - A server that cannot be reached is taken for empty, with a warning.
   diff_mode:
     support: full
@@ -91,6 +90,11 @@ options:
       - The one that signs stays.
     type: bool
     default: false
+  announced:
+    description:
+      - In check mode, what earlier tasks of the play would make, as C(policies) and C(users) with lists of names.
+      - It is filled in from the play. What is neither there nor on the store fails the task, as in a real run.
+    type: dict
   of_users:
     description:
       - With the list form, only access keys of these users count as others.

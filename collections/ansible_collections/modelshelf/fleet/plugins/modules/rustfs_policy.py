@@ -26,8 +26,7 @@ attributes:
     support: full
     details:
       - Validates as a real run does, and refuses what the server would refuse.
-      - Objects of other kinds that are not there yet are warned about, since the same play may be about to make them.
-        A real run fails.
+      - Objects of other kinds must be on the store, or be made by an earlier task of the same play.
       - A server that cannot be reached is taken for empty, with a warning.
   diff_mode:
     support: full
