@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import traceback
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from ansible.module_utils.basic import env_fallback
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import StoreError
 
 try:
-    import botocore  # noqa: F401
+    importlib.import_module("botocore")
 except ImportError:
     BOTOCORE_ERROR: str | None = traceback.format_exc()
 else:
