@@ -10,6 +10,7 @@ fact of the host, and later ones take them for there.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,8 +36,11 @@ class AnnouncingAction(ActionBase):
         )
         if self._task.check_mode and self.makes and not result.get("failed"):
             made = [item["name"] for item in result.get("results", ()) if "create" in item["actions"]]
-            result["ansible_facts"] = {FACT: {**known, self.makes: sorted({*known.get(self.makes, ()), *made})}}
+            names = {**known, self.makes: sorted({*known.get(self.makes, ()), *made})}
+            result["ansible_facts"] = {FACT: {"run": os.getppid(), "names": names}}
         return result
 
     def _known(self, task_vars: Mapping[str, Any]) -> dict[str, list[str]]:
-        return dict((task_vars.get("ansible_facts") or {}).get(FACT) or {})
+        """What earlier tasks of this run announced: facts may be cached, and outlive the run that they are about."""
+        fact = (task_vars.get("ansible_facts") or {}).get(FACT) or {}
+        return dict(fact["names"]) if fact.get("run") == os.getppid() else {}
