@@ -31,23 +31,24 @@ GOOD, NEWER, BROKEN = "1.0.0-rc.3", "1.0.0-rc.4", "1.0.1"
 
 @dataclass
 class Shop:
-    """The test host as a store, with the variables of its inventory."""
+    """The test host, or several, as a store, with the variables of its inventory."""
 
     folder: Path
     variables: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = (NAME,)
 
     def run(self, *arguments: str, **changes: Any) -> Run:
         """Runs the role with the variables and `changes`. What is None is left to the role."""
         given = {**self.defaults(), **self.variables, **changes}
         facts = {
-            "ansible_host": ADDRESSES[NAME],
             "ansible_user": "root",
             "ansible_ssh_private_key_file": str(SSH_KEY),
             "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
             **{name: value for name, value in given.items() if value is not None},
         }
         inventory = self.folder / "hosts.json"
-        inventory.write_text(json.dumps({"all": {"children": {"store": {"hosts": {NAME: facts}}}}}))
+        hosts = {name: {"ansible_host": ADDRESSES[name], **facts} for name in self.names}
+        inventory.write_text(json.dumps({"all": {"children": {"store": {"hosts": hosts}}}}))
         program = CHECKOUT / ".venv/bin/ansible-playbook"
         done = subprocess.run(
             [program, CHECKOUT / "molecule/store/store.yml", f"--inventory={inventory}", *arguments],
@@ -106,9 +107,9 @@ def release() -> str:
     return Path(sh(f"readlink {ROOT}/current")).name
 
 
-def reset() -> None:
-    """The test host as if there had never been a store on it."""
-    sh(
+def reset(name: str = NAME) -> None:
+    """A test host as if there had never been a store on it."""
+    host(name).run(
         f"systemctl disable --now {UNIT} 2>/dev/null;"
         f" rm -rf /etc/systemd/system/{UNIT} /etc/systemd/system/{UNIT}.d /etc/modelshelf/rustfs {ROOT}"
         f" /var/lib/modelshelf/store.json; systemctl daemon-reload; umount -q {VOLUME}; rm -rf {VOLUME}; true"

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.store import Shop, reset
+
+collect_ignore = [] if os.environ.get("RUSTFS_BIN") else ["test_pool.py"]
+"""The stand-in is no cluster: that is tried with a real server alone."""
 
 
 @pytest.fixture(scope="module")
