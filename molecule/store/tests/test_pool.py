@@ -45,7 +45,7 @@ def started(name: str) -> str:
     return str(host(name).check_output(f"systemctl show --property=ActiveEnterTimestampMonotonic --value {UNIT}"))
 
 
-def test_keys_that_differ_are_refused(pool: Shop) -> None:
+def test_volumes_that_name_other_hosts_are_refused(pool: Shop) -> None:
     run = pool.run("--limit=gpu1", "--extra-vars", '{"rustfs_volumes": ["http://pool{1...3}:9100/srv/pool"]}')
     assert run.status != 0
     assert "the volumes name 3 hosts (pool1, pool2, pool3), and 4 hosts make up the store" in said(run)
