@@ -1,0 +1,140 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The identities of a store as one file, to keep and to put back: RustFS's own archive, plain or vault-encrypted.
+
+The archive is a zip of JSON files with users, groups, policies, mappings and access keys, secrets in plain text.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, ModelshelfError, StoreError
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+
+VAULT_HEAD = b"$ANSIBLE_VAULT;"
+_TIMES = ("updatedat", "updated_at", "update_date", "updatedate", "create_date", "createdate", "createdat")
+
+
+class ArchiveFault(ModelshelfError):
+    """A file that is no archive of identities, or that cannot be opened, with what to do about it."""
+
+
+def export_identities(client: Client, dest: Path, password_file: str, *, check_mode: bool) -> bool:
+    """Writes the store's identities to `dest`, readable by its owner alone; whether that changed anything.
+
+    With `password_file` the file is encrypted by ansible-vault before it touches the disk. A file that holds the same
+    identities in the wanted form is left as it is, whenever they were written.
+    """
+    archive = fetch(client)
+    if dest.exists():
+        kept = dest.read_bytes()
+        same_form = kept.startswith(VAULT_HEAD) == bool(password_file) and dest.stat().st_mode & 0o777 == 0o600
+        if same_form and identities(opened(dest, password_file)) == identities(archive):
+            return False
+    if not dest.parent.is_dir():
+        raise ArchiveFault(f"{dest} cannot be written: there is no directory {dest.parent}. Make it, or name another")
+    content = _vault("encrypt", archive, password_file) if password_file else archive
+    if not check_mode:
+        _write(dest, content)
+    return True
+
+
+def import_identities(client: Client, source: Path, password_file: str, overwrite: bool, *, check_mode: bool) -> bool:
+    """Puts the identities of a file onto the store; whether that changed anything.
+
+    Raises InUse for a store that has other identities already, unless `overwrite` says that those of the file win.
+    Nothing of the store is removed.
+    """
+    archive = opened(source, password_file)
+    wanted, there = identities(archive), identities(fetch(client))
+    if wanted == there:
+        return False
+    found = _names(there)
+    if found and not overwrite:
+        raise InUse(
+            f"the store {client.admin.where} is not empty: it has {', '.join(found[:5])}"
+            f"{f' and {len(found) - 5} more' if len(found) > 5 else ''}. Restore onto an empty store, or set overwrite:"
+            " identities of the same name then become those of the file"
+        )
+    if not check_mode:
+        answer = client.put("import-iam", body=archive, doing=f"restore the identities of {source}") or {}
+        failed = sorted(kind for kind, entries in (answer.get("failed") or {}).items() if entries)
+        if failed:
+            raise StoreError(f"the store {client.admin.where} did not take all of {source}: {', '.join(failed)} failed")
+    return True
+
+
+def fetch(client: Client) -> bytes:
+    """The archive as the server makes it."""
+    return client.raw("GET", "export-iam", doing="export the identities")
+
+
+def identities(archive: bytes) -> dict[str, Any]:
+    """What an archive says, by file, without times and the order of lists. Raises ArchiveFault for anything else."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as content:
+            parts = {name.rpartition("/")[2]: json.loads(content.read(name) or b"{}") for name in content.namelist()}
+    except (zipfile.BadZipFile, ValueError, KeyError) as error:
+        expected = "an archive of identities (a zip of JSON files)"
+        raise ArchiveFault(f"expected {expected}, found something else: {error}") from error
+    return {name: _canonical(part) for name, part in sorted(parts.items())}
+
+
+def opened(source: Path, password_file: str) -> bytes:
+    """The archive in a file that may be encrypted by ansible-vault."""
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise ArchiveFault(f"cannot read {source}: {error.strerror}") from error
+    if not content.startswith(VAULT_HEAD):
+        return content
+    if not password_file:
+        raise ArchiveFault(f"{source} is encrypted by ansible-vault: give the file with its password")
+    return _vault("decrypt", content, password_file)
+
+
+def _names(parts: Mapping[str, Any]) -> list[str]:
+    kinds = {"users.json": "user", "groups.json": "group", "svcaccts.json": "access key"}
+    return [f"{kind} {name}" for file, kind in kinds.items() for name in sorted(parts.get(file) or {})]
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _canonical(value[key]) for key in sorted(value) if key.lower() not in _TIMES}
+    if isinstance(value, list):
+        return sorted((_canonical(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
+    return value
+
+
+def _vault(verb: str, content: bytes, password_file: str) -> bytes:
+    beside = Path(sys.executable).with_name("ansible-vault")
+    program = str(beside) if beside.exists() else shutil.which("ansible-vault")
+    if not program:
+        raise ArchiveFault(f"ansible-vault, which comes with Ansible, is neither beside {sys.executable} nor in PATH")
+    argv = [program, verb, "--vault-password-file", password_file, "--output", "-", "-"]
+    done = subprocess.run(argv, input=content, capture_output=True)
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())[-300:]
+        raise ArchiveFault(f"ansible-vault could not {verb} it with {password_file}: {said}")
+    return done.stdout
+
+
+def _write(dest: Path, content: bytes) -> None:
+    partial = dest.with_name(f".{dest.name}.new")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(dest)
