@@ -41,11 +41,11 @@ def restart_host(name: str) -> None:
 @contextmanager
 def stopped_store() -> Iterator[None]:
     """The store does not answer inside the block."""
-    host("store1").check_output("systemctl stop modelshelf-byte-store.service")
+    host("store1").check_output("systemctl stop modelshelf-rustfs.service")
     try:
         yield
     finally:
-        host("store1").check_output("systemctl start modelshelf-byte-store.service")
+        host("store1").check_output("systemctl start modelshelf-rustfs.service")
 
 
 @contextmanager

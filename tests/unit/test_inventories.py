@@ -17,7 +17,15 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 SAMPLES = ["example-cpu", "example-gpu"]
-SECRETS = ["writer_access_key", "writer_secret_key", "reader_access_key", "reader_secret_key", "vllm_api_key"]
+SECRETS = [
+    "root_access_key",
+    "root_secret_key",
+    "writer_access_key",
+    "writer_secret_key",
+    "reader_access_key",
+    "reader_secret_key",
+    "vllm_api_key",
+]
 VAULT = {f"vault_modelshelf_{name}": "a-value" for name in SECRETS}
 SHAPED = (
     "{{ modelshelf_instances | modelshelf.fleet.resolve_instances(modelshelf_models, weights_root='/srv/weights',"
@@ -41,7 +49,16 @@ def ansible(inventory: str, *arguments: str) -> str:
 @pytest.mark.parametrize("inventory", SAMPLES)
 def test_sample_instances_and_models_are_understood(inventory: str) -> None:
     """The filters that every play uses shape each host's instances without a complaint."""
-    debug = ["ansible", "all", "-m", "ansible.builtin.debug", "-a", f"msg={SHAPED}", "-e", json.dumps(VAULT)]
+    debug = [
+        "ansible",
+        inventory.removeprefix("example-"),
+        "-m",
+        "ansible.builtin.debug",
+        "-a",
+        f"msg={SHAPED}",
+        "-e",
+        json.dumps(VAULT),
+    ]
     output = ansible(inventory, *debug)
     assert "weights_path: /srv/weights/" in output
 
@@ -53,7 +70,7 @@ def test_site_reads_the_inventory(inventory: str) -> None:
 
 def test_gpu_sample_has_eight_hosts() -> None:
     data = json.loads(ansible("example-gpu", "ansible-inventory", "--list"))
-    assert len(data["_meta"]["hostvars"]) == 8
+    assert len(data["gpu_small"]["hosts"] + data["gpu_large"]["hosts"]) == 8
 
 
 @pytest.mark.parametrize("inventory", SAMPLES)

@@ -14,7 +14,7 @@ from tests.support.fleet import RESULTS, Run, host, play
 from tests.support.serving import API_KEY, SERVER, environ, generated_secrets, pid
 
 # The part of each of the tests' own secrets that no way of quoting changes; the lab's have no such characters.
-CORES = ["canary-writer-b7c1", "canary-reader-5e0d", "canary-apikey-93fa", *generated_secrets()]
+CORES = ["canary-root-2d4f", "canary-writer-b7c1", "canary-reader-5e0d", "canary-apikey-93fa", *generated_secrets()]
 OTHER = "canary-other-77aa"
 HOSTS = ["store1", "gpu1", "gpu2"]
 DETAIL = {"ANSIBLE_INJECT_INVOCATION": "1"}
@@ -105,10 +105,20 @@ RUNS: dict[str, tuple[list[str], Callable[[Run], bool], str]] = {
         lambda run: run.status != 0,
         "401",
     ),
-    "listing with a wrong key": (
+    "another secret of a reader's key": (
         ["--tags=access", extra("modelshelf_reader_secret_key", OTHER)],
         lambda run: run.status != 0,
-        "List the shelf with the reader's key",
+        "Make the access keys",
+    ),
+    "the rights of a reader with a wrong key": (
+        ["--tags=verify", extra("modelshelf_reader_secret_key", OTHER)],
+        lambda run: run.status != 0,
+        "Try the rights of the readers",
+    ),
+    "identities with a wrong root key": (
+        ["--tags=access", extra("modelshelf_root_secret_key", OTHER)],
+        lambda run: run.status != 0,
+        "Make the buckets",
     ),
     "publishing with a wrong key": (
         ["--tags=publish", extra("modelshelf_writer_secret_key", OTHER)],
@@ -118,7 +128,7 @@ RUNS: dict[str, tuple[list[str], Callable[[Run], bool], str]] = {
     "a key that rclone cannot hold": (
         ["--tags=mount", extra("modelshelf_reader_secret_key", f"{OTHER}%(x)s"), "--limit=gpu1"],
         lambda run: run.status != 0,
-        "modelshelf_reader_secret_key is empty, begins",
+        "which rclone would read as something else",
     ),
     "a key that systemd cannot hold": (
         [
@@ -136,7 +146,7 @@ RUNS: dict[str, tuple[list[str], Callable[[Run], bool], str]] = {
         "Write the settings of rclone",
     ),
     "another key of the store, in check mode": (
-        ["--check", "--tags=store", extra("modelshelf_writer_secret_key", OTHER)],
+        ["--check", "--tags=store", extra("modelshelf_root_secret_key", OTHER)],
         lambda run: run.status == 0 and run.changed()["store1"] > 0,
         "Write the keys of the store",
     ),
