@@ -10,9 +10,10 @@ from functools import cache
 
 # Folders whose content a program makes: naming the folder is enough.
 WHOLE_FOLDERS = re.compile(
-    r"(/opt/modelshelf/engines/[^/]+|/var/cache/modelshelf/vllm/[^/]+|/var/lib/modelshelf/instances/[^/]+/generations/[0-9]+)/"
+    r"(/srv/rustfs|/opt/modelshelf/engines/[^/]+|/var/cache/modelshelf/vllm/[^/]+|/var/lib/modelshelf/instances/[^/]+/generations/[0-9]+)/"
 )
-BUCKET = "/srv/modelshelf-store/models/"
+BUCKET = "object models/"
+"""How a change in the bucket of the models is told, before the key."""
 ACCOUNTS = re.compile(r"/etc/(passwd|group|shadow|gshadow)-?|/etc/\.pwd\.lock")
 
 
@@ -32,14 +33,14 @@ def unannounced(changes: list[str], said: str, published: str) -> list[str]:
 
 
 def _announced(change: str, said: str, published: str) -> bool:
+    if change.startswith(BUCKET):
+        return _object_named(change.removeprefix(BUCKET), published)
     if not change.startswith("/"):
         name = change.partition(" ")[2]
         place = _mount_point(name) if name.endswith(".mount") else name
         return _named(place, said) or _named(f"/etc/systemd/system/{name}", said)
     if ACCOUNTS.fullmatch(change):
-        return "Add the user" in said or "Add the store's user" in said
-    if change.startswith(BUCKET):
-        return _object_named(change.removeprefix(BUCKET), published)
+        return "Add the user" in said
     whole = WHOLE_FOLDERS.match(change)
     return _named(whole[1] if whole else change, said)
 

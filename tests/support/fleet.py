@@ -50,10 +50,12 @@ RUNS: list[Run] = []
 """Every run of this process, so that something can be asked of all of them."""
 
 
-def command(*arguments: str, inventories: Sequence[Path] = (), environment: Path | None = None) -> list[str]:
-    """The command line that runs site.yml on the test hosts; `inventories` are read after those of the lab."""
+def command(
+    *arguments: str, inventories: Sequence[Path] = (), environment: Path | None = None, playbook: str = "site.yml"
+) -> list[str]:
+    """The command line that runs a playbook on the test hosts; `inventories` are read after those of the lab."""
     program = (environment or CHECKOUT / ".venv") / "bin" / "ansible-playbook"
-    return [str(program), "site.yml", *[f"--inventory={path}" for path in (*LAB.inventories, *inventories)], *arguments]
+    return [str(program), playbook, *[f"--inventory={path}" for path in (*LAB.inventories, *inventories)], *arguments]
 
 
 def controller_env(**extra: str) -> dict[str, str]:
@@ -63,10 +65,16 @@ def controller_env(**extra: str) -> dict[str, str]:
     return {**env, "ANSIBLE_DEPRECATION_WARNINGS": "1", **extra}
 
 
-def play(*arguments: str, inventories: Sequence[Path] = (), environment: Path | None = None, **extra_env: str) -> Run:
-    """Runs site.yml on the test hosts."""
+def play(
+    *arguments: str,
+    inventories: Sequence[Path] = (),
+    environment: Path | None = None,
+    playbook: str = "site.yml",
+    **extra_env: str,
+) -> Run:
+    """Runs a playbook on the test hosts."""
     done = subprocess.run(
-        command(*arguments, inventories=inventories, environment=environment),
+        command(*arguments, inventories=inventories, environment=environment, playbook=playbook),
         cwd=CHECKOUT, env=controller_env(**extra_env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     rows = re.findall(r"^(\S+)\s+: (ok=\d+ .*)$", done.stdout, re.M)

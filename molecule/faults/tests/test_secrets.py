@@ -76,7 +76,7 @@ def test_the_search_finds_what_is_there() -> None:
         *sorted(host("gpu1").check_output("ls /var/lib/modelshelf/instances/main/generations/*/env").splitlines()),
     ]
     assert host("store1").check_output(f"grep -r -l -F -f /root/secrets {places} 2>/dev/null || true") == (
-        "/etc/modelshelf/byte-store.env"
+        "/etc/modelshelf/rustfs/secret-key"
     )
     assert environ("gpu1", pid("gpu1", SERVER))["VLLM_API_KEY"] == API_KEY
     assert found(API_KEY) == ["canary-apikey-93fa"]
@@ -148,7 +148,7 @@ RUNS: dict[str, tuple[list[str], Callable[[Run], bool], str]] = {
     "another key of the store, in check mode": (
         ["--check", "--tags=store", extra("modelshelf_root_secret_key", OTHER)],
         lambda run: run.status == 0 and run.changed()["store1"] > 0,
-        "Write the keys of the store",
+        "Write the root keys",
     ),
 }
 

@@ -25,8 +25,8 @@ _KEYS = ("name", "version", "source", "directory", "allow_missing")
 def resolve_models(models: Any, weights_root: str = WEIGHTS_ROOT) -> list[dict[str, Any]]:
     """Every model of the inventory with its slug, prefix, mount point, unit and remote.
 
-    The remote is a section in rclone's settings. `prefix` is below the bucket and has no final slash. Refuses unknown keys and sources, unusable versions, and
-    two models whose slugs are the same.
+    The remote is a section in rclone's settings. `prefix` is below the bucket and has no final slash. Refuses unknown
+    keys and sources, unusable versions, and two models whose slugs are the same.
     """
     resolved: list[dict[str, Any]] = []
     for entry in entries("modelshelf_models", models):
