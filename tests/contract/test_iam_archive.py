@@ -8,23 +8,39 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse
 from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_archive import (
     ArchiveFault,
+    Vault,
     export_identities,
     import_identities,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document import readonly_prefix_policy
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client, KeyState
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin
+from ansible_collections.modelshelf.fleet.plugins.modules import rustfs_iam_export, rustfs_iam_import
+from tests.contract.matrix import Bench
+from tests.contract.s3_server import Server
 from tests.support.rustfs_server import RunningServer, running_server
 
 SECRETS = {"shelf-key-1": "shelf-key-secret-1", "shelf-key-2": "shelf-key-secret-2"}
+
+
+def run(argv: list[str], *, data: bytes, **_others: Any) -> tuple[int, bytes, bytes]:
+    """As AnsibleModule.run_command."""
+    done = subprocess.run(argv, input=data, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+PLAIN = Vault("", run)
 
 
 def client_of(server: RunningServer) -> Client:
@@ -58,80 +74,78 @@ def empty(tmp_path: Path, rustfs: Path) -> Iterator[Client]:
 
 
 @pytest.fixture(params=["plain", "encrypted"])
-def password_file(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Vault:
     if request.param == "plain":
-        return ""
+        return PLAIN
     (tmp_path / "password").write_text("a-password\n")
-    return str(tmp_path / "password")
+    return Vault(str(tmp_path / "password"), run)
 
 
-def test_old_keys_sign_again_on_an_empty_store(kept: Client, empty: Client, tmp_path: Path, password_file: str) -> None:
+def test_old_keys_sign_again_on_an_empty_store(kept: Client, empty: Client, tmp_path: Path, vault: Vault) -> None:
     file = tmp_path / "identities"
-    assert export_identities(kept, file, password_file, check_mode=False)
+    assert export_identities(kept, file, vault, check_mode=False)
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.UNKNOWN}
 
-    assert import_identities(empty, file, password_file, False, check_mode=True)
+    assert import_identities(empty, file, vault, False, check_mode=True)
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.UNKNOWN}
-    assert import_identities(empty, file, password_file, False, check_mode=False)
+    assert import_identities(empty, file, vault, False, check_mode=False)
 
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.GOOD}
     assert empty.signs("reader", "reader-secret-1") is KeyState.GOOD
     assert empty.get("user-info", {"accessKey": "reader"}, doing="look")["policyName"] == "reader"
     assert empty.get("group", {"group": "readers"}, doing="look")["members"] == ["reader"]
     assert "reader" in empty.get("list-canned-policies", doing="look")
-    assert not import_identities(empty, file, password_file, False, check_mode=False), "a second run changes nothing"
+    assert not import_identities(empty, file, vault, False, check_mode=False), "a second run changes nothing"
 
 
-def test_the_file_is_for_its_owner_alone(kept: Client, tmp_path: Path, password_file: str) -> None:
+def test_the_file_is_for_its_owner_alone(kept: Client, tmp_path: Path, vault: Vault) -> None:
     os.umask(0o022)
     file = tmp_path / "identities"
-    assert export_identities(kept, file, password_file, check_mode=True)
+    assert export_identities(kept, file, vault, check_mode=True)
     assert not file.exists()
-    assert export_identities(kept, file, password_file, check_mode=False)
+    assert export_identities(kept, file, vault, check_mode=False)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     secrets_in_it = [secret for secret in SECRETS.values() if secret.encode() in file.read_bytes()]
-    assert (file.read_bytes().startswith(b"$ANSIBLE_VAULT;"), secrets_in_it) == (bool(password_file), [])
+    assert (file.read_bytes().startswith(b"$ANSIBLE_VAULT;"), secrets_in_it) == (bool(vault.password_file), [])
 
 
-def test_an_export_is_written_again_only_when_something_changed(
-    kept: Client, tmp_path: Path, password_file: str
-) -> None:
+def test_an_export_is_written_again_only_when_something_changed(kept: Client, tmp_path: Path, vault: Vault) -> None:
     file = tmp_path / "identities"
-    assert export_identities(kept, file, password_file, check_mode=False)
+    assert export_identities(kept, file, vault, check_mode=False)
     first = file.read_bytes()
-    assert not export_identities(kept, file, password_file, check_mode=False)
+    assert not export_identities(kept, file, vault, check_mode=False)
     assert file.read_bytes() == first
     kept.delete("delete-service-account", {"accessKey": "shelf-key-1"}, doing="change something")
-    assert export_identities(kept, file, password_file, check_mode=False)
+    assert export_identities(kept, file, vault, check_mode=False)
     assert file.read_bytes() != first
 
 
 def test_a_readable_file_is_made_the_owners(kept: Client, tmp_path: Path) -> None:
     file = tmp_path / "identities"
-    export_identities(kept, file, "", check_mode=False)
+    export_identities(kept, file, PLAIN, check_mode=False)
     file.chmod(0o644)
-    assert export_identities(kept, file, "", check_mode=False)
+    assert export_identities(kept, file, PLAIN, check_mode=False)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_store_with_identities_is_not_overwritten_unless_told(kept: Client, empty: Client, tmp_path: Path) -> None:
     file = tmp_path / "identities"
-    export_identities(kept, file, "", check_mode=False)
+    export_identities(kept, file, PLAIN, check_mode=False)
     body = {"secretKey": "another-secret-1", "status": "enabled"}
     empty.put("add-user", {"accessKey": "reader"}, body, doing="set up")
     for check_mode in (True, False):
         with pytest.raises(InUse, match=r"is not empty: it has user reader.*set overwrite"):
-            import_identities(empty, file, "", False, check_mode=check_mode)
+            import_identities(empty, file, PLAIN, False, check_mode=check_mode)
     assert empty.signs("reader", "another-secret-1") is KeyState.GOOD
-    assert import_identities(empty, file, "", True, check_mode=False)
+    assert import_identities(empty, file, PLAIN, True, check_mode=False)
     assert empty.signs("reader", "reader-secret-1") is KeyState.GOOD
 
 
 def test_bad_files_are_named_and_nothing_is_restored(kept: Client, empty: Client, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("a-password\n")
     (tmp_path / "other").write_text("another-password\n")
-    export_identities(kept, tmp_path / "vaulted", str(tmp_path / "password"), check_mode=False)
+    export_identities(kept, tmp_path / "vaulted", Vault(str(tmp_path / "password"), run), check_mode=False)
     (tmp_path / "junk").write_text("not a zip")
     for name, password, message in [
         ("nosuch", "", "cannot read .*/nosuch: No such file"),
@@ -140,11 +154,25 @@ def test_bad_files_are_named_and_nothing_is_restored(kept: Client, empty: Client
         ("vaulted", str(tmp_path / "other"), "ansible-vault could not decrypt it with .*/other"),
     ]:
         with pytest.raises(ArchiveFault, match=message):
-            import_identities(empty, tmp_path / name, password, False, check_mode=False)
+            import_identities(empty, tmp_path / name, Vault(password, run), False, check_mode=False)
     assert json.dumps(empty.get("list-users", doing="look")) == "{}"
 
 
 def test_a_place_that_is_not_there_is_refused_in_check_mode_too(kept: Client, tmp_path: Path) -> None:
     for check_mode in (True, False):
         with pytest.raises(ArchiveFault, match="there is no directory"):
-            export_identities(kept, tmp_path / "nosuch" / "file", "", check_mode=check_mode)
+            export_identities(kept, tmp_path / "nosuch" / "file", PLAIN, check_mode=check_mode)
+
+
+def test_the_modules_keep_and_restore(kept: Client, empty: Client, tmp_path: Path, vault: Vault) -> None:
+    file = str(tmp_path / "identities")
+
+    def told(module: ModuleType, client: Client, **params: Any) -> dict[str, Any]:
+        server = Server(client.admin.endpoint, client.admin.access_key, client.admin.secret_key)
+        return Bench(server, "").run(module, vault_password_file=vault.password_file, **params)
+
+    for check_mode, changed in ((True, True), (False, True), (True, False), (False, False)):
+        assert told(rustfs_iam_export, kept, dest=file, check_mode=check_mode)["changed"] is changed
+    for check_mode, changed in ((True, True), (False, True), (True, False), (False, False)):
+        assert told(rustfs_iam_import, empty, src=file, check_mode=check_mode)["changed"] is changed
+    assert "identities" in told(rustfs_iam_import, empty, src=file + "-nosuch")["msg"]

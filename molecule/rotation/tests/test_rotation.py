@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import KeyState
-from tests.support.fleet import SERVING, Run, host, play
+from tests.support.fleet import ADDRESSES, SERVING, Run, host, play
 from tests.support.serving import MODEL, MOUNTPOINT, answers
 from tests.support.shelf import admin, pair, s3
 
@@ -26,6 +27,15 @@ def reads(client: Any) -> bool:
     try:
         return len(client.get_object(**OBJECT)["Body"].read()) > 0
     except Exception:
+        return False
+
+
+def healthy(name: str) -> bool:
+    """Asked often: a completion each time would take the processors from the server that starts."""
+    try:
+        with urllib.request.urlopen(f"http://{ADDRESSES[name]}:8000/health", timeout=3) as answer:
+            return bool(answer.status == 200)
+    except OSError:
         return False
 
 
@@ -43,8 +53,8 @@ class Watch:
         while not stop.is_set():
             self.old.append(reads(old))
             self.new.append(reads(new))
-            self.out.append([name for name in SERVING if not answers(name)])
-            time.sleep(0.3)
+            self.out.append([name for name in SERVING if not healthy(name)])
+            time.sleep(1)
 
 
 @pytest.fixture(scope="module")

@@ -112,13 +112,15 @@ class TestHostWithoutStore:
             sh("systemctl stop forgotten.service; rm -rf /run/forgotten /run/forgotten-data")
 
 
+@pytest.fixture(scope="class")
+def store(shop: Shop) -> None:
+    run = shop.run()
+    assert run.status == 0, run.output[-3000:]
+
+
+@pytest.mark.usefixtures("store")
 class TestHostWithStore:
     """A store that is in order is started first; what is then done to the host must not make another one of it."""
-
-    @pytest.fixture(scope="class", autouse=True)
-    def store(self, shop: Shop) -> None:
-        run = shop.run()
-        assert run.status == 0, run.output[-3000:]
 
     @pytest.fixture(autouse=True)
     def same_store(self, shop: Shop) -> Iterator[None]:
@@ -160,9 +162,10 @@ class TestHostWithStore:
 
     def test_second_server_beside_the_unit(self, shop: Shop) -> None:
         process = pid()
-        sh("mkdir -p /run/second-data")
+        # The kernel lets sockets of one user share a port.
+        sh("install -d -o rustfs /run/second-data")
         sh(
-            "systemd-run --quiet --unit=second --collect --setenv=RUSTFS_VOLUMES=/run/second-data"
+            "systemd-run --quiet --unit=second --uid=rustfs --collect --setenv=RUSTFS_VOLUMES=/run/second-data"
             f" --setenv=RUSTFS_ACCESS_KEY={ACCESS} '--setenv=RUSTFS_SECRET_KEY={SECRET}'"
             " --setenv=RUSTFS_CONSOLE_ENABLE=false /opt/modelshelf/rustfs/current/rustfs server"
         )

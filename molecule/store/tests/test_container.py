@@ -111,7 +111,7 @@ def test_image_that_is_never_ready_is_taken_back(shop: Shop, digests: dict[str, 
 def test_second_server_beside_the_container_is_seen(shop: Shop, digests: dict[str, str]) -> None:
     put(shop.binary(GOOD), "/run/second")
     sh(
-        "mkdir -p /run/second-data; systemd-run --quiet --unit=second --collect"
+        "install -d -o 10001 /run/second-data; systemd-run --quiet --unit=second --uid=10001 --collect"
         " --setenv=RUSTFS_VOLUMES=/run/second-data"
         " --setenv=RUSTFS_ACCESS_KEY=somebody --setenv=RUSTFS_SECRET_KEY=somebody-else"
         " --setenv=RUSTFS_CONSOLE_ENABLE=false /run/second server"

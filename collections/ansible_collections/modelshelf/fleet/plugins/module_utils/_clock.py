@@ -69,13 +69,12 @@ def judge(greeting: Greeting, endpoint: str) -> str:
 
     Raises ClockSkew from 14 minutes on.
     """
-    difference = greeting.difference
-    if difference is None or abs(difference) <= WARN_SECONDS:
+    difference, store_time = greeting.difference, greeting.store_time
+    if difference is None or store_time is None or abs(difference) <= WARN_SECONDS:
         return ""
-    assert greeting.store_time is not None
     text = (
         f"the clock of this machine is {abs(difference)} s {'ahead of' if difference > 0 else 'behind'} that of the"
-        f" store at {endpoint}: here it is {_text(greeting.local_time)}, there {_text(greeting.store_time)}"
+        f" store at {endpoint}: here it is {_text(greeting.local_time)}, there {_text(store_time)}"
     )
     if abs(difference) > FAIL_SECONDS:
         raise ClockSkew(f"{text}. From 15 minutes on, no signature is accepted. Set the clocks right")

@@ -12,10 +12,10 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,33 +30,63 @@ class ArchiveFault(ModelshelfError):
     """A file that is no archive of identities, or that cannot be opened, with what to do about it."""
 
 
-def export_identities(client: Client, dest: Path, password_file: str, *, check_mode: bool) -> bool:
+@dataclass(frozen=True)
+class Vault:
+    """ansible-vault with the password in a file; no password file, no vault. `run` is AnsibleModule.run_command."""
+
+    password_file: str
+    run: Callable[..., tuple[int, bytes, bytes]]
+
+    def encrypt(self, content: bytes) -> bytes:
+        """Raises ArchiveFault when ansible-vault is not there or fails, as decrypt() does."""
+        return self._pipe("encrypt", content)
+
+    def decrypt(self, content: bytes) -> bytes:
+        """What encrypt() was given."""
+        return self._pipe("decrypt", content)
+
+    def _pipe(self, verb: str, content: bytes) -> bytes:
+        beside = Path(sys.executable).with_name("ansible-vault")
+        program = str(beside) if beside.exists() else shutil.which("ansible-vault")
+        if not program:
+            raise ArchiveFault(
+                f"ansible-vault, which comes with Ansible, is neither beside {sys.executable} nor in PATH"
+            )
+        argv = [program, verb, "--vault-password-file", self.password_file, "--output", "-", "-"]
+        status, output, errors = self.run(argv, data=content, binary_data=True, encoding=None)
+        if status:
+            said = " ".join(errors.decode(errors="replace").split())[-300:]
+            raise ArchiveFault(f"ansible-vault could not {verb} it with {self.password_file}: {said}")
+        return output
+
+
+def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: bool) -> bool:
     """Writes the store's identities to `dest`, readable by its owner alone; whether that changed anything.
 
-    With `password_file` the file is encrypted by ansible-vault before it touches the disk. A file that holds the same
-    identities in the wanted form is left as it is, whenever they were written.
+    With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities in
+    the wanted form is left as it is, whenever they were written.
     """
     archive = fetch(client)
     if dest.exists():
         kept = dest.read_bytes()
-        same_form = kept.startswith(VAULT_HEAD) == bool(password_file) and dest.stat().st_mode & 0o777 == 0o600
-        if same_form and identities(opened(dest, password_file)) == identities(archive):
+        same_form = kept.startswith(VAULT_HEAD) == bool(vault.password_file) and dest.stat().st_mode & 0o777 == 0o600
+        if same_form and identities(opened(dest, vault)) == identities(archive):
             return False
     if not dest.parent.is_dir():
         raise ArchiveFault(f"{dest} cannot be written: there is no directory {dest.parent}. Make it, or name another")
-    content = _vault("encrypt", archive, password_file) if password_file else archive
+    content = vault.encrypt(archive) if vault.password_file else archive
     if not check_mode:
         _write(dest, content)
     return True
 
 
-def import_identities(client: Client, source: Path, password_file: str, overwrite: bool, *, check_mode: bool) -> bool:
+def import_identities(client: Client, source: Path, vault: Vault, overwrite: bool, *, check_mode: bool) -> bool:
     """Puts the identities of a file onto the store; whether that changed anything.
 
     Raises InUse for a store that has other identities already, unless `overwrite` says that those of the file win.
     Nothing of the store is removed.
     """
-    archive = opened(source, password_file)
+    archive = opened(source, vault)
     wanted, there = identities(archive), identities(fetch(client))
     if wanted == there:
         return False
@@ -91,7 +121,7 @@ def identities(archive: bytes) -> dict[str, Any]:
     return {name: _canonical(part) for name, part in sorted(parts.items())}
 
 
-def opened(source: Path, password_file: str) -> bytes:
+def opened(source: Path, vault: Vault) -> bytes:
     """The archive in a file that may be encrypted by ansible-vault."""
     try:
         content = source.read_bytes()
@@ -99,9 +129,9 @@ def opened(source: Path, password_file: str) -> bytes:
         raise ArchiveFault(f"cannot read {source}: {error.strerror}") from error
     if not content.startswith(VAULT_HEAD):
         return content
-    if not password_file:
+    if not vault.password_file:
         raise ArchiveFault(f"{source} is encrypted by ansible-vault: give the file with its password")
-    return _vault("decrypt", content, password_file)
+    return vault.decrypt(content)
 
 
 def _names(parts: Mapping[str, Any]) -> list[str]:
@@ -115,19 +145,6 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, list):
         return sorted((_canonical(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
     return value
-
-
-def _vault(verb: str, content: bytes, password_file: str) -> bytes:
-    beside = Path(sys.executable).with_name("ansible-vault")
-    program = str(beside) if beside.exists() else shutil.which("ansible-vault")
-    if not program:
-        raise ArchiveFault(f"ansible-vault, which comes with Ansible, is neither beside {sys.executable} nor in PATH")
-    argv = [program, verb, "--vault-password-file", password_file, "--output", "-", "-"]
-    done = subprocess.run(argv, input=content, capture_output=True)
-    if done.returncode:
-        said = " ".join(done.stderr.decode(errors="replace").split())[-300:]
-        raise ArchiveFault(f"ansible-vault could not {verb} it with {password_file}: {said}")
-    return done.stdout
 
 
 def _write(dest: Path, content: bytes) -> None:

@@ -26,7 +26,6 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import BOTO3 as BOTO3
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin, connection_options
 
 try:
@@ -37,6 +36,13 @@ except ImportError:
     BOTO3_ERROR: str | None = traceback.format_exc()
 else:
     BOTO3_ERROR = None
+    # Nobody answered, or not to the end. Other failures of sending are our own.
+    _NO_ANSWER: tuple[type[Exception], ...] = (
+        botocore.exceptions.ConnectionError,
+        botocore.exceptions.ConnectionClosedError,
+        botocore.exceptions.ReadTimeoutError,
+        botocore.exceptions.ResponseStreamingError,
+    )
 
 _TRIED = "modelshelf_tried"
 
@@ -149,7 +155,7 @@ def translated(connection: Connection, doing: str, key: str = "") -> Iterator[No
     except botocore.exceptions.SSLError as error:
         advice = "check ca_file, and the name in the certificate"
         raise NotTrusted(f"could not {doing} {connection.url(key)}: {error}: {advice}") from error
-    except _no_answer() as error:
+    except _NO_ANSWER as error:
         tried = getattr(error, _TRIED, "")
         raise Unreachable(f"could not {doing} {connection.url(key)}: no answer: {error}{tried}") from error
     except (botocore.exceptions.BotoCoreError, OSError, ValueError) as error:
@@ -187,14 +193,8 @@ class _Again:
         return None
 
 
-def _no_answer() -> tuple[type[Exception], ...]:
-    """What botocore raises when nobody answered, or not to the end. Other failures of sending are our own."""
-    names = ("ConnectionError", "ConnectionClosedError", "ReadTimeoutError", "ResponseStreamingError")
-    return tuple(getattr(botocore.exceptions, name) for name in names)
-
-
 def _is_connection_error(error: Any) -> bool:
-    return isinstance(error, _no_answer()) and not isinstance(error, botocore.exceptions.SSLError)
+    return isinstance(error, _NO_ANSWER) and not isinstance(error, botocore.exceptions.SSLError)
 
 
 def _is_busy(answer: Mapping[str, Any]) -> bool:

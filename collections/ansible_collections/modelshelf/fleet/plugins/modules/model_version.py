@@ -157,8 +157,8 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import DirectoryFaults, ModelshelfError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_version import DEFAULT_EXCLUDE, publish_version
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import BOTO3
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import (
-    BOTO3,
     BOTO3_ERROR,
     connection_arguments,
 )

@@ -139,8 +139,8 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_run import ProbeFailed, probe_access
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import ModelshelfError
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import connection_options
-from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import BOTO3, BOTO3_ERROR
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import BOTO3, connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import BOTO3_ERROR
 
 
 def main() -> None:

@@ -62,10 +62,10 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import ModelshelfError
-from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_archive import export_identities
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_archive import Vault, export_identities
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import (
-    BOTOCORE,
+    BOTO3,
     BOTOCORE_ERROR,
     admin_from,
     connection_options,
@@ -83,11 +83,12 @@ def main() -> None:
         supports_check_mode=True,
     )
     if BOTOCORE_ERROR:
-        module.fail_json(msg=missing_required_lib(BOTOCORE), exception=BOTOCORE_ERROR)
-    dest, password_file = module.params["dest"], module.params["vault_password_file"] or ""
+        module.fail_json(msg=missing_required_lib(BOTO3), exception=BOTOCORE_ERROR)
+    dest = module.params["dest"]
+    vault = Vault(module.params["vault_password_file"] or "", module.run_command)
     try:
         client = Client(admin_from(module.params))
-        changed = export_identities(client, Path(dest), password_file, check_mode=module.check_mode)
+        changed = export_identities(client, Path(dest), vault, check_mode=module.check_mode)
     except ModelshelfError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=changed, dest=dest)

@@ -66,10 +66,10 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import ModelshelfError
-from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_archive import import_identities
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_archive import Vault, import_identities
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import (
-    BOTOCORE,
+    BOTO3,
     BOTOCORE_ERROR,
     admin_from,
     connection_options,
@@ -88,12 +88,13 @@ def main() -> None:
         supports_check_mode=True,
     )
     if BOTOCORE_ERROR:
-        module.fail_json(msg=missing_required_lib(BOTOCORE), exception=BOTOCORE_ERROR)
-    source, password_file = module.params["src"], module.params["vault_password_file"] or ""
+        module.fail_json(msg=missing_required_lib(BOTO3), exception=BOTOCORE_ERROR)
+    source = module.params["src"]
+    vault = Vault(module.params["vault_password_file"] or "", module.run_command)
     try:
         client = Client(admin_from(module.params))
         changed = import_identities(
-            client, Path(source), password_file, module.params["overwrite"], check_mode=module.check_mode
+            client, Path(source), vault, module.params["overwrite"], check_mode=module.check_mode
         )
     except ModelshelfError as error:
         module.fail_json(msg=str(error))

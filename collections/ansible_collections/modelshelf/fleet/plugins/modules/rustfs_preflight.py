@@ -180,7 +180,7 @@ def run(module: AnsibleModule) -> None:
             *_port_problems(module),
         ]
     except LayoutError as error:
-        module.fail_json(msg=f"rustfs_volumes: {error}", problems=[str(error)])
+        module.fail_json(msg=f"rustfs_volumes: {error}. Nothing was touched", problems=[str(error)])
     except (ValueError, SystemdError) as error:
         module.fail_json(msg=str(error), problems=[str(error)])
     if problems:

@@ -74,7 +74,7 @@ def answered(status: int, code: str, message: str, **more: str) -> StoreError:
 )
 def test_a40_each_answer_has_its_class(status: int, code: str, message: str, kind: type[StoreError]) -> None:
     error = answered(status, code, message)
-    assert type(error) is kind
+    assert error.__class__ is kind
     assert str(error).startswith("could not remove the user 'x' (endpoint http://s): ")
     assert (message or code or str(status)) in str(error)
 
