@@ -63,8 +63,8 @@ class Vault:
 def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: bool) -> bool:
     """Writes the store's identities to `dest`, readable by its owner alone; whether that changed anything.
 
-    With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities in
-    the wanted form is left as it is, whenever they were written.
+    With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities
+    in the wanted form is left as it is, whenever they were written.
     """
     archive = fetch(client)
     if dest.exists():
