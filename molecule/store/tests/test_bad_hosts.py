@@ -99,9 +99,9 @@ class TestHostWithoutStore:
             f" --setenv=RUSTFS_ACCESS_KEY={ACCESS} '--setenv=RUSTFS_SECRET_KEY={SECRET}'"
             " --setenv=RUSTFS_CONSOLE_ENABLE=false /run/forgotten server"
         )
-        until(lambda: "LISTEN" in sh("ss -ltn sport = :9000"), 20, "the forgotten server listens")
         process = sh("systemctl show --property=MainPID --value forgotten.service")
         try:
+            until(lambda: "LISTEN" in sh("ss -ltn sport = :9000"), 20, "the forgotten server listens")
             refused(
                 shop,
                 f"the port 9000 (the S3 API) is held by pid {process} of forgotten.service",
@@ -163,15 +163,15 @@ class TestHostWithStore:
     def test_second_server_beside_the_unit(self, shop: Shop) -> None:
         process = pid()
         # The kernel lets sockets of one user share a port.
-        sh("install -d -o rustfs /run/second-data")
+        sh("rm -rf /run/second-data; install -d -o rustfs /run/second-data")
         sh(
             "systemd-run --quiet --unit=second --uid=rustfs --collect --setenv=RUSTFS_VOLUMES=/run/second-data"
             f" --setenv=RUSTFS_ACCESS_KEY={ACCESS} '--setenv=RUSTFS_SECRET_KEY={SECRET}'"
             " --setenv=RUSTFS_CONSOLE_ENABLE=false /opt/modelshelf/rustfs/current/rustfs server"
         )
         second = sh("systemctl show --property=MainPID --value second.service")
-        until(lambda: sh("ss -ltn sport = :9000").count("LISTEN") == 2, 20, "two servers share the port")
         try:
+            until(lambda: sh("ss -ltn sport = :9000").count("LISTEN") == 2, 20, "two servers share the port")
             refused(shop, f"is held by pid {second} of second.service")
             run = shop.run("--tags=verify")
             assert run.status != 0

@@ -148,6 +148,9 @@ class Ladder:
             if not lacking:
                 return
             if self._clock() - self._start >= self._gate.timeout:
+                if rung == "unit" and not self._port_is_open():
+                    # A server that tells systemd when it is ready listens before that, and says what it waits for.
+                    lacking = f"{lacking}, and {self._answers(self._gate.url + READY)}"
                 raise self._failure(f"after {self._gate.timeout:g} s {lacking} ({self._state})")
             self._sleep(self._gate.interval)
 

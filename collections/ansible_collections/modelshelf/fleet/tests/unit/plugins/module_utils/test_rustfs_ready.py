@@ -112,6 +112,14 @@ def test_a9_never_ready_is_told_with_the_state_of_the_unit_and_the_log() -> None
         assert part in str(found)
 
 
+def test_a9_server_that_has_not_told_systemd_yet_is_asked_what_it_waits_for() -> None:
+    with serving(ready=[503]) as gate:
+        found = failure(gate, [show(active="activating", sub="start")])
+    assert found.rung == "unit"
+    assert "the unit did not run, and " in str(found)
+    assert '503 {"status": "starting"} (activating/start)' in str(found)
+
+
 def test_a_few_tries_are_waited_for_and_a_loop_of_them_is_not() -> None:
     with serving(ready=[200]) as gate:
         again = [show(**{**CRASHED, "restarts": count}) for count in range(3)]
