@@ -29,13 +29,16 @@ test: environment
 	@$(MAKE) --no-print-directory lint unit sanity contract fleet
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
-## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core (about an hour; no lab may run)
+## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the store from every source (two hours; no lab may run)
 test-full: test
 	@$(MAKE) --no-print-directory full
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
 full: environment
 	$(PYTEST) -q -s tests/full
+	@$(PYTHON) -m lab hosts --name test
+	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
+	@$(PYTHON) -m lab down --name test
 
 environment:
 	@$(PYTHON) -m lab environment

@@ -3,17 +3,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.filter.readers import readers as readers_filter
-from ansible_collections.modelshelf.fleet.plugins.filter.readers import store_identities as identities_filter
 from ansible_collections.modelshelf.fleet.plugins.module_utils._readers import readers, store_identities
 
 MODELS = [{"name": "Qwen/Qwen2", "version": "v1"}, {"name": "opt-125m", "version": "v1"}]
 OWN = {"opt-125m": {"access_key": "opt-key", "secret_key": "opt-secret"}}
 WRITER = {"access_key": "writer", "secret_key": "writer-secret"}
+
+
+def readers_filter(*arguments: Any) -> list[dict[str, Any]]:
+    """The readers as the filter gives them to the next one."""
+    return [asdict(reader) for reader in readers(*arguments)]
 
 
 def test_one_reader_reads_all_models() -> None:
@@ -58,7 +62,7 @@ def test_mistakes_are_named(own_keys: Any, fleet: str, message: str) -> None:
 
 def test_identities_for_two_readers_and_the_writer() -> None:
     found = readers_filter(MODELS, "fleet", "fleet-secret", OWN)
-    made = identities_filter(MODELS, "models", found, WRITER)
+    made = store_identities(MODELS, "models", found, WRITER)
     names = ["modelshelf-reader", "modelshelf-reader-opt-125m", "modelshelf-writer"]
     assert [policy["name"] for policy in made["policies"]] == names
     assert made["users"] == [{"name": name, "policies": [name]} for name in names]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.store import Shop, reset
 
-collect_ignore = [] if os.environ.get("RUSTFS_BIN") else ["test_pool.py"]
+collect_ignore = [] if os.environ.get("RUSTFS_BIN") else ["full/test_pool.py"]
 """The stand-in is no cluster: that is tried with a real server alone."""
 
 
