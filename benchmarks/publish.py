@@ -95,7 +95,8 @@ def measure(top: Path, endpoint: str, key: str, secret: str) -> dict[str, float]
     env = {**os.environ, **{f"RCLONE_CONFIG_SHELF_{name}": value for name, value in remote.items()}}
     options = {
         "endpoint": endpoint, "bucket": "models", "access_key": key, "secret_key": secret, "region": "us-east-1",
-        "ca_file": None, "model": "bench", "directory": str(top / "model"), "exclude": [], "allow_missing": [],
+        "ca_file": None, "validate_certs": True, "timeout": 30, "model": "bench",
+        "directory": str(top / "model"), "exclude": [], "allow_missing": [],
         "concurrency": 8, "part_size": 16 << 20,
     }  # fmt: skip
 
