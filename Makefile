@@ -7,6 +7,8 @@ BIN := .venv/bin
 COLLECTION := collections/ansible_collections/modelshelf/fleet
 RESULTS := .test-results
 PYTEST = $(BIN)/pytest --junitxml=$(RESULTS)/$@.xml
+# On two processors; a file's tests share its fixtures, and stay together.
+PARALLEL = --numprocesses=2 --dist=loadfile
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -51,7 +53,7 @@ lint: environment
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/ansible-lint --offline --strict
 
 unit: environment
-	$(PYTEST) -q $(COLLECTION)/tests/unit tests/unit tests/render tests/test_roles_arguments.py
+	$(PYTEST) -q $(PARALLEL) $(COLLECTION)/tests/unit tests/unit tests/render tests/test_roles_arguments.py
 
 ## make sanity       ansible-test sanity and units
 sanity: environment
@@ -59,7 +61,7 @@ sanity: environment
 	$(BIN)/python -m tests.ansible_test units
 
 contract: environment
-	$(PYTEST) -q tests/contract
+	$(PYTEST) -q $(PARALLEL) tests/contract
 
 ## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own
 fleet: environment
