@@ -10,7 +10,7 @@ from functools import cache
 
 # Folders whose content a program makes: naming the folder is enough.
 WHOLE_FOLDERS = re.compile(
-    r"(/srv/rustfs|/opt/modelshelf/engines/[^/]+|/var/cache/modelshelf/vllm/[^/]+|/var/lib/modelshelf/instances/[^/]+/generations/[0-9]+)/"
+    r"(/srv/rustfs|/opt/modelshelf/rustfs/[^/]+|/opt/modelshelf/engines/[^/]+|/var/cache/modelshelf/vllm/[^/]+|/var/lib/modelshelf/instances/[^/]+/generations/[0-9]+)/"
 )
 BUCKET = "object models/"
 """How a change in the bucket of the models is told, before the key."""

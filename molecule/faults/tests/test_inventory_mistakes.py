@@ -15,6 +15,7 @@ from lab.settings import CACHE
 from tests.support.fleet import SERVING, Run, host, play
 from tests.support.serving import MODEL, MOUNT, answers, pids
 
+OTHER_MODEL = {"name": "tiny-llama-sharded", "version": "v1"}  # without it, its readers would lose their right
 STORE = {"endpoint": "http://10.89.51.11:9000", "bucket": "modelz"}
 
 
@@ -22,7 +23,7 @@ def models(version: str, directory: str = "") -> str:
     model: dict[str, Any] = {"name": MODEL, "version": version}
     if directory:
         model["directory"] = str(CACHE / "models" / directory)
-    return "--extra-vars=" + json.dumps({"modelshelf_models": [model]})
+    return "--extra-vars=" + json.dumps({"modelshelf_models": [model, OTHER_MODEL]})
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,11 @@ from tests.support.fleet import host, play
 from tests.support.serving import BROWN, MODEL, MOUNT, MOUNTPOINT, SERVER, ask, complete, pids, root
 
 INSTANCE = "/var/lib/modelshelf/instances/main"
-MOVE = "--extra-vars=" + json.dumps(
-    {"modelshelf_models": [{"name": MODEL, "version": "v2", "directory": str(CACHE / "models" / "tiny-qwen2-next")}]}
-)
+MODELS = [
+    {"name": MODEL, "version": "v2", "directory": str(CACHE / "models" / "tiny-qwen2-next")},
+    {"name": "tiny-llama-sharded", "version": "v1"},
+]
+MOVE = "--extra-vars=" + json.dumps({"modelshelf_models": MODELS})
 STRAYS = [f"stray-{number}" for number in range(6)]
 GATE = "Prove that the instance serves"
 
