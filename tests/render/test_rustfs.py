@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -195,7 +194,7 @@ def test_wrong_descriptions_are_refused(done: dict[str, Done], number: int) -> N
     assert [path.name for path in found.output.iterdir()] == ["refused.json"]
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
+@pytest.mark.systemd_analyze
 @pytest.mark.parametrize("kind", ["single", "pool", "container"])
 def test_systemd_finds_no_fault(done: dict[str, Done], tmp_path: Path, kind: str) -> None:
     text = re.sub(r"^(Exec\w+=-?)/\S+", r"\1/bin/true", done[kind].text(UNIT), flags=re.M)
@@ -209,7 +208,7 @@ def test_systemd_finds_no_fault(done: dict[str, Done], tmp_path: Path, kind: str
     assert UNIT not in done.stderr, done.stderr
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
+@pytest.mark.systemd_analyze
 def test_exposure_of_the_server_is_low(done: dict[str, Done], tmp_path: Path) -> None:
     (tmp_path / UNIT).write_text(done["plain"].text(UNIT), encoding="utf-8")
     result = subprocess.run(

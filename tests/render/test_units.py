@@ -9,7 +9,6 @@ import configparser
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -208,7 +207,7 @@ def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
     assert [path.name for path in rendered.glob("modelshelf-weights-*")] == [WEIGHTS_UNIT]
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
+@pytest.mark.systemd_analyze
 @pytest.mark.parametrize("unit", [WEIGHTS_UNIT, "modelshelf-vllm@main.service"])
 def test_systemd_finds_no_fault(rendered: Path, tmp_path: Path, unit: str) -> None:
     source = rendered / re.sub("@main", "@", unit)

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _identity_rules as rules
@@ -182,11 +183,13 @@ def _check_users(task: Task, coming: Sequence[Wanted]) -> None:
         task.missing(
             "users",
             missing,
-            lambda name, item=item: (  # type: ignore[misc]
-                f"{item.what}: user is {name!r}, and there is no such user on the store {task.client.admin.where}."
-                " Make it with rustfs_user first, or correct the name"
-            ),
+            partial(_no_such_user, item.what, task.client.admin.where),
         )
+
+
+def _no_such_user(what: str, where: str, name: str) -> str:
+    advice = "Make it with rustfs_user first, or correct the name"
+    return f"{what}: user is {name!r}, and there is no such user on the store {where}. {advice}"
 
 
 def _report(task: Task, keys: Sequence[tuple[str, datetime | None]]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _identity_rules as rules
@@ -144,11 +145,13 @@ def _check_members(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Gro
         task.missing(
             "users",
             missing,
-            lambda names, name=name: (  # type: ignore[misc]
-                f"group {name!r}: members has {names}, and there is no such user on the store"
-                f" {task.client.admin.where}. Make it with rustfs_user first, or correct the name"
-            ),
+            partial(_no_such_user, name, task.client.admin.where),
         )
+
+
+def _no_such_user(group: str, where: str, names: str) -> str:
+    advice = "Make it with rustfs_user first, or correct the name"
+    return f"group {group!r}: members has {names}, and there is no such user on the store {where}. {advice}"
 
 
 def _check_policies(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Group | None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, Refused
@@ -136,7 +137,7 @@ def _change(client: Client, wanted: Wanted, found: Mapping[str, Any] | None, use
             " or set detach"
         )
     for holder in holders:
-        steps.append(Step((f"detach from {holder}",), lambda holder=holder: detach(client, holder, [name])))  # type: ignore[misc]
+        steps.append(Step((f"detach from {holder}",), partial(detach, client, holder, [name])))
     doing = f"remove the policy {name!r}"
     steps.append(Step(("remove",), lambda: client.delete("remove-canned-policy", query, doing=doing)))
     before = {**found, **({"users": sorted(users.users), "groups": sorted(users.groups)} if holders else {})}

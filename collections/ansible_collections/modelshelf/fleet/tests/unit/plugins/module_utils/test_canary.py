@@ -33,8 +33,8 @@ class S3:
         times, status, code = self.broken.get(name, [0, 0, ""])
         if times:
             self.broken[name][0] -= 1
-            answer = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-            raise ClientError(answer, name)  # type: ignore[arg-type]
+            answer: Any = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+            raise ClientError(answer, name)
 
     def create_bucket(self, **_request: Any) -> None:
         self._fails("create_bucket")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,9 +34,9 @@ def test_a37_name_becomes_slug(name: str, slug: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "///", "模型", "a" * 201, 7, None])
-def test_unusable_name_is_refused(name: object) -> None:
+def test_unusable_name_is_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="name"):
-        model_slug(name)  # type: ignore[arg-type]  # what a careless inventory gives
+        model_slug(name)  # what a careless inventory gives
 
 
 @given(st.text(max_size=150))
@@ -56,9 +57,9 @@ def test_usable_version(version: str) -> None:
 @pytest.mark.parametrize(
     "version", ["", ".", "..", "latest", "Latest", "-v1", ".v1", "v 1", "v/1", "v1\n", "ü1", "x" * 65, 1.0, None]
 )
-def test_unusable_version_is_refused(version: object) -> None:
+def test_unusable_version_is_refused(version: Any) -> None:
     with pytest.raises(ValueError, match="version"):
-        check_version(version)  # type: ignore[arg-type]  # YAML turns 1.0 into a number
+        check_version(version)  # YAML turns 1.0 into a number
 
 
 @pytest.mark.parametrize(

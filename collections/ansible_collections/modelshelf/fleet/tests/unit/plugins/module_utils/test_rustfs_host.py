@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,8 @@ def formatted(folder: Path) -> Path:
     return folder
 
 
-def problems(*folders: Path, recorded: Recorded = NEW, root: str = "/", **rules: object) -> list[str]:
-    given = Rules(**{"user": ME, "allow_shared_device": True, **rules})  # type: ignore[arg-type]
+def problems(*folders: Path, recorded: Recorded = NEW, root: str = "/", **rules: Any) -> list[str]:
+    given = Rules(**{"user": ME, "allow_shared_device": True, **rules})
     return volume_problems([Drive(str(folder)) for folder in folders], given, recorded, root)
 
 

@@ -33,7 +33,7 @@ def act(
     plugin: type[AnnouncingAction], fact: Any = None, *, check_mode: bool = True, answer: Any = None, **arguments: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments that the module gets, and the result of the task."""
-    action = plugin.__new__(plugin)
+    action: Any = plugin.__new__(plugin)
     action._task = SimpleNamespace(args=arguments, check_mode=check_mode, async_val=0)
     given: dict[str, Any] = {}
 
@@ -41,7 +41,7 @@ def act(
         given.update(module_args)
         return dict(answer or CREATED)
 
-    action._execute_module = execute  # type: ignore[method-assign]
+    action._execute_module = execute
     return given, action.run(None, {"ansible_facts": {FACT: fact} if fact else {}})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleLookupError
 
-from ansible_collections.modelshelf.fleet.plugins.lookup.library import LookupModule
+from ansible_collections.modelshelf.fleet.plugins.lookup.host_library import LookupModule
 
 
 def test_library_has_the_files_that_hosts_run() -> None:

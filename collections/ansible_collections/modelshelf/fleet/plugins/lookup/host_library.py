@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-name: library
+name: host_library
 short_description: Where the collection's Python library lies on the controller
 version_added: 0.1.0
 author:
@@ -23,7 +23,7 @@ options:
 EXAMPLES = r"""
 - name: Copy the manifest reader to the host
   ansible.builtin.copy:
-    src: "{{ lookup('modelshelf.fleet.library') }}/_manifest.py"
+    src: "{{ lookup('modelshelf.fleet.host_library') }}/_manifest.py"
     dest: /usr/local/lib/modelshelf/
     mode: "0644"
 """
@@ -47,5 +47,5 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[str]:
         if terms or kwargs:
-            raise AnsibleLookupError("the lookup modelshelf.fleet.library takes neither terms nor options")
+            raise AnsibleLookupError("the lookup modelshelf.fleet.host_library takes neither terms nor options")
         return [str(Path(__file__).resolve().parents[1] / "module_utils")]
