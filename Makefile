@@ -28,7 +28,7 @@ lab-status:
 ## make test         lint, unit, sanity, contract and fleet tests
 test: environment
 	@rm -rf $(RESULTS)
-	@$(MAKE) --no-print-directory lint unit sanity contract fleet
+	@$(MAKE) --no-print-directory lint unit sanity contract fleet || { $(PYTHON) tests/summary.py $(RESULTS); exit 1; }
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
 ## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the store from every source (two hours; no lab may run)

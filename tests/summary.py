@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adds up the JUnit files of a run: summary.py FOLDER.
 
-The last line is the count; exits 1 when a test failed or none ran.
+Names each test that failed, with the first line of its reason. The last line is the count; exits 1 when a test
+failed or none ran.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from pathlib import Path
 def main(folder: Path) -> int:
     passed = failed = 0
     for path in sorted(folder.glob("*.xml")):
-        suites = ElementTree.parse(path).getroot().iter("testsuite")
+        root = ElementTree.parse(path).getroot()
+        suites = root.iter("testsuite")
+        for case in root.iter("testcase"):
+            for reason in [*case.findall("failure"), *case.findall("error")]:
+                said = (reason.get("message") or "").partition("\n")[0]
+                sys.stdout.write(f"FAILED {case.get('classname')}::{case.get('name')}: {said}\n")
         counts = [
             {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")} for suite in suites
         ]
