@@ -41,11 +41,12 @@ def engines(shop: Shop) -> Iterator[None]:
     for place in ("/var/lib/containers", "/var/lib/docker"):
         sh(f"mountpoint -q {place} || mount -t tmpfs -o size=3g none {place}")
     sh(f"cat > /etc/containers/containers.conf <<'END'\n{CONTAINERS_CONF}END\n")
-    sh(f"cat > /etc/containers/registries.conf <<'END'\n{REGISTRIES_CONF}END\n")
     sh(
         "apt-get -q update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends"
         " podman runc docker.io docker-registry iptables >/dev/null"
     )
+    # After the packages: one of them brings this file, and would ask which to keep.
+    sh(f"cat > /etc/containers/registries.conf <<'END'\n{REGISTRIES_CONF}END\n")
     until(lambda: "LISTEN" in sh("ss -ltn sport = :5000"), 30, "the registry listens")
     yield
     sh(f"systemctl disable --now {UNIT} docker.socket docker.service docker-registry.service 2>/dev/null; true")
