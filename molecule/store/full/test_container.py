@@ -37,7 +37,7 @@ insecure = true
 @pytest.fixture(scope="module", autouse=True)
 def engines(shop: Shop) -> Iterator[None]:
     """podman and docker, with stores in memory, and a registry on the test host."""
-    sh("mkdir -p /etc/containers /etc/docker /var/lib/containers /var/lib/docker")
+    sh("mkdir -p /etc/containers /var/lib/containers /var/lib/docker")
     for place in ("/var/lib/containers", "/var/lib/docker"):
         sh(f"mountpoint -q {place} || mount -t tmpfs -o size=3g none {place}")
     sh(f"cat > /etc/containers/containers.conf <<'END'\n{CONTAINERS_CONF}END\n")
@@ -47,10 +47,14 @@ def engines(shop: Shop) -> Iterator[None]:
     )
     # After the packages: one of them brings this file, and would ask which to keep.
     sh(f"cat > /etc/containers/registries.conf <<'END'\n{REGISTRIES_CONF}END\n")
+    sh("sed -i '/^auth:/,/path:/d' /etc/docker/registry/config.yml")  # a registry for everybody on this host
+    sh("systemctl enable --quiet --now docker.socket && systemctl enable --quiet docker-registry.service")
+    sh("systemctl restart docker-registry.service")
     until(lambda: "LISTEN" in sh("ss -ltn sport = :5000"), 30, "the registry listens")
     yield
     sh(f"systemctl disable --now {UNIT} docker.socket docker.service docker-registry.service 2>/dev/null; true")
-    sh("umount -l /var/lib/containers /var/lib/docker; rm -rf /etc/containers /etc/docker")
+    sh("umount -l /var/lib/containers /var/lib/docker")
+    sh("rm -f /etc/containers/containers.conf /etc/containers/registries.conf")
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +116,14 @@ def test_image_that_is_never_ready_is_taken_back(shop: Shop, digests: dict[str, 
 def test_second_server_beside_the_container_is_seen(shop: Shop, digests: dict[str, str]) -> None:
     put(shop.binary(GOOD), "/run/second")
     sh(
-        "install -d -o 10001 /run/second-data; systemd-run --quiet --unit=second --uid=10001 --collect"
+        "install -d -o 10001 /run/second-data; systemd-run --quiet --unit=second --collect"
         " --setenv=RUSTFS_VOLUMES=/run/second-data"
         " --setenv=RUSTFS_ACCESS_KEY=somebody --setenv=RUSTFS_SECRET_KEY=somebody-else"
-        " --setenv=RUSTFS_CONSOLE_ENABLE=false /run/second server"
+        " --setenv=RUSTFS_CONSOLE_ENABLE=false setpriv --reuid=10001 --clear-groups /run/second server"
     )
     second = sh("systemctl show --property=MainPID --value second.service")
-    until(lambda: second in sh("ss -Hltnp sport = :9000"), 20, "the second server listens")
+    assert second != "0"
+    until(lambda: f"pid={second}," in sh("ss -Hltnp sport = :9000"), 20, "the second server listens")
     try:
         run = shop.run(**container(rustfs_image_digest=digests[GOOD]))
         assert run.status != 0

@@ -16,17 +16,18 @@ from pathlib import Path
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import foreign, listeners
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import UnitState
 
+ENGINES = ("podman", "docker")
 RunCommand = Callable[..., "tuple[int, str, str]"]
 """AnsibleModule.run_command, or what a test has for it."""
 
 
 def control_groups(
-    unit: UnitState, engine: str, container: str, run_command: RunCommand, proc: str = "/proc"
+    unit: UnitState, engines: Sequence[str], container: str, run_command: RunCommand, proc: str = "/proc"
 ) -> tuple[str, ...]:
     """The control groups of a server: that of its unit, and that of its container, which may be elsewhere."""
     groups = [unit.control_group] if unit.control_group else []
     # An engine that is not installed yet, or has no such container, has no process that could listen.
-    if engine and container and shutil.which(engine):
+    for engine in filter(shutil.which, engines if container else ()):
         status, output, _error = run_command(
             ["timeout", "30", engine, "inspect", "--format", "{{.State.Pid}}", container]
         )

@@ -87,15 +87,9 @@ options:
       - The file that says which store this host had before.
     type: path
     required: true
-  engine:
-    description:
-      - The container engine that the server runs in; empty for none.
-    type: str
-    default: ""
-    choices: ["", podman, docker]
   container:
     description:
-      - The name of the server's container.
+      - The name of the server's container. What runs in it now, in either engine, is the server and no stranger.
     type: str
     default: ""
 seealso:
@@ -163,7 +157,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_layout im
     parse_layout,
     topology_problems,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_ports import control_groups, port_problems
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_ports import (
+    ENGINES,
+    control_groups,
+    port_problems,
+)
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, through
 
 
@@ -211,7 +209,7 @@ def _answer(layout: Layout, drives: list[Drive], recorded: Recorded) -> dict[str
 def _port_problems(module: AnsibleModule) -> list[str]:
     params = module.params
     state = Systemd(through(module.run_command)).state(params["unit"])
-    groups = control_groups(state, params["engine"], params["container"], module.run_command)
+    groups = control_groups(state, ENGINES, params["container"], module.run_command)
     ports = {"the S3 API": params["port"], "the console": params["console_port"]}
     return port_problems(params["address"], ports, params["unit"], groups)
 
@@ -234,7 +232,6 @@ def main() -> None:
                 "minimum_free": {"type": "int", "default": 0},
                 "allow_shared_device": {"type": "bool", "default": False},
                 "record": {"type": "path", "required": True},
-                "engine": {"type": "str", "default": "", "choices": ["", "podman", "docker"]},
                 "container": {"type": "str", "default": ""},
             },
             supports_check_mode=True,

@@ -121,7 +121,7 @@ def run(module: AnsibleModule) -> None:
     systemd = Systemd(through(module.run_command))
 
     def groups(state: UnitState) -> tuple[str, ...]:
-        return control_groups(state, engine, container, module.run_command)
+        return control_groups(state, [engine] if engine else [], container, module.run_command)
 
     try:
         if module.check_mode and not systemd.state(gate.unit).is_active:

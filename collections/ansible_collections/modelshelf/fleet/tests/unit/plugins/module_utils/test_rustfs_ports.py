@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_ports import (
+    ENGINES,
     control_groups,
     is_open,
     port_problems,
@@ -62,10 +63,10 @@ def test_container_has_a_group_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == "podman" else None)
 
     def answering(status: int, text: str) -> tuple[str, ...]:
-        return control_groups(RUNNING, "podman", "store", lambda argv: (status, text, ""), str(tmp_path))
+        return control_groups(RUNNING, ENGINES, "store", lambda argv: (status, text, ""), str(tmp_path))
 
     assert answering(0, "77\n") == (GROUP, "/machine.slice/libpod-0a1b.scope")
     for status, text in [(0, "0\n"), (125, "no such container"), (0, "78\n")]:
         assert answering(status, text) == (GROUP,)
-    assert control_groups(RUNNING, "docker", "store", lambda argv: (0, "77", ""), str(tmp_path)) == (GROUP,)
-    assert control_groups(UnitState("not-found", "inactive", "dead"), "", "", lambda argv: (0, "", "")) == ()
+    assert control_groups(RUNNING, ["docker"], "store", lambda argv: (0, "77", ""), str(tmp_path)) == (GROUP,)
+    assert control_groups(UnitState("not-found", "inactive", "dead"), ENGINES, "", lambda argv: (0, "", "")) == ()
