@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Move:
 
     `run` is the run of Ansible that it belongs to: who has another one may not go on with it. `before` is the
     generation that was current, None for a first start; `previous` the one before that. `step` is the one that has
-    begun. Times are seconds since 1970.
+    begun. `settings` are for whoever carries it out, without secrets. Times are seconds since 1970.
     """
 
     run: str
@@ -47,6 +47,7 @@ class Move:
     began: float
     cause: str = ""
     inventory_commit: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.began))
