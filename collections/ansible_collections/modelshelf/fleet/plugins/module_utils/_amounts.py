@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -32,6 +34,14 @@ def amount(what: str, value: Any) -> float | None:
     if not math.isfinite(found) or found <= 0:
         raise ValueError(f"{what} is {value!r}, not a number above 0; leave it out when it is not known")
     return found
+
+
+def flag(what: str, value: Any) -> bool:
+    """Yes or no, in any of the ways that Ansible takes. Raises ValueError."""
+    try:
+        return bool(boolean(value))
+    except TypeError:
+        raise ValueError(f"{what} is {value!r}, neither true nor false") from None
 
 
 def listed(value: Any) -> list[Any]:

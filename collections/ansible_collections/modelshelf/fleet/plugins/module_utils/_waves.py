@@ -19,7 +19,7 @@ Serial = Sequence[Union[int, str]]
 
 
 def parse_serial(value: Any) -> list[int | str]:
-    """Ansible's `serial` as a list of counts and percentages: `2`, `25%`, `[1, 50%]`, each also as the text that `-e` gives.
+    """Ansible's `serial` as a list of counts and percentages: `2`, `25%`, `[1, 50%]`, each also as text, as from `-e`.
 
     Raises ValueError for what Ansible would take as all hosts at once (nothing, 0, a negative number), for more than
     100 % and for what is not a whole number.
@@ -91,7 +91,8 @@ def largest_wave(
     hosts: Sequence[str], fleet: Mapping[str, Serving], least: Mapping[str, int], *, canary: bool
 ) -> int | None:
     """The largest `serial` that never falls short, None when not even 1 does."""
-    for size in range(len(hosts), 0, -1):
+    # After the canary all but one host are left.
+    for size in range(max(len(hosts) - canary, 1), 0, -1):
         serial = with_canary([size], len(hosts)) if canary else [size]
         if not shortfalls(split_waves(hosts, serial), fleet, least):
             return size
