@@ -44,13 +44,20 @@ def flag(what: str, value: Any) -> bool:
         raise ValueError(f"{what} is {value!r}, neither true nor false") from None
 
 
-def listed(value: Any) -> list[Any]:
-    """The items of a list, or of the text of one: `a,b`, `[a, b]`, `["a", "b"]`. Null and empty are no items."""
+def listed(what: str, value: Any) -> list[Any]:
+    """The items of a list, or of the text of one: `a,b`, `[a, b]`, `["a", "b"]`. Null and empty are no items.
+
+    Raises ValueError, beginning with `what`, for half a list, which is what `-e name=[a, b]` leaves of one.
+    """
     if value is None:
         return []
     if isinstance(value, str):
         text = value.strip()
-        if text.startswith("[") and text.endswith("]"):
+        if text.startswith("[") != text.endswith("]"):
+            raise ValueError(
+                f"{what} is {value!r}, half a list: -e cuts a text at its blanks. Write it without them: [1,50%] or a,b"
+            )
+        if text.startswith("["):
             text = text[1:-1]
         return [part for part in (piece.strip().strip("\"'").strip() for piece in text.split(",")) if part]
     return list(value) if isinstance(value, Sequence) else [value]

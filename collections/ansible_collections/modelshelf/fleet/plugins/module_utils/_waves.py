@@ -24,7 +24,7 @@ def parse_serial(value: Any) -> list[int | str]:
     Raises ValueError for what Ansible would take as all hosts at once (nothing, 0, a negative number), for more than
     100 % and for what is not a whole number.
     """
-    items = listed(value)
+    items = listed("serial", value)
     if not items:
         raise ValueError("serial is empty, which would change all hosts at once. Say 1, 25% or a list such as [1, 50%]")
     return [_item(item) for item in items]

@@ -59,7 +59,13 @@ def test_what_is_no_amount_is_named(given: Any) -> None:
     ],
 )
 def test_list_or_its_text(given: Any, items: list[Any]) -> None:
-    assert listed(given) == items
+    assert listed("l", given) == items
+
+
+@pytest.mark.parametrize("given", ["[1,", "a]", '["a",'])
+def test_a33_half_a_list_is_refused(given: str) -> None:
+    with pytest.raises(ValueError, match=r"serial is .*, half a list: -e cuts a text at its blanks"):
+        listed("serial", given)
 
 
 @pytest.mark.parametrize(("given", "value"), [(True, True), ("false", False), ("no", False), ("1", True), (0, False)])
