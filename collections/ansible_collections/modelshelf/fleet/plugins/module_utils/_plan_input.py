@@ -112,7 +112,7 @@ def read_shelf(value: Any) -> Shelf:
 
 def read_only(value: Any, hosts: Sequence[Mapping[str, Any]]) -> frozenset[str] | None:
     """The slugs of the models that `modelshelf_only` names, None for all. Refuses a model that no host serves."""
-    asked = listed(value)
+    asked = listed("modelshelf_only", value)
     if not asked:
         return None
     served: dict[str, str] = {}
@@ -163,7 +163,7 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
     wanted = Version(str(instance["model"]), str(wish.get("version") or instance["version"]))
     current = _version(release) if release else None
     digest = wish.get("digest") or shelf.digests.get(wanted)
-    reasons = [str(reason) for reason in listed(state.get("reasons"))]
+    reasons = [str(reason) for reason in listed(f"{instance['name']}: reasons", state.get("reasons"))]
     ours = digest_of(release)
     if current is None:
         reasons.insert(0, "new")
@@ -232,7 +232,7 @@ def _devices(where: str, value: Any) -> tuple[str, ...] | None:
         return None
     if isinstance(value, (str, int)):
         return tuple(str(index) for index in range(whole(where, value)))
-    return tuple(str(item) for item in listed(value))
+    return tuple(str(item) for item in listed(where, value))
 
 
 def _optional(where: str, value: Any) -> int | None:

@@ -102,7 +102,11 @@ def _of_steps(host: Host) -> Iterable[Version]:
 
 
 def _check_shelf(host: Host, shelf: Shelf, step: Step, findings: Findings) -> None:
-    if step.wanted in shelf.sizes or step.wanted in host.present:
+    if step.wanted in shelf.sizes:
+        return
+    if step.wanted in host.present:
+        if shelf.known:
+            findings.notices.append(f"{host.name}: {step.wanted} is not on the shelf any more; the host has it")
         return
     where = f"{host.name}: {step.name} wants version {step.wanted.version} of {step.display_name}"
     there = ", ".join(shelf.versions(step.wanted.model))

@@ -20,12 +20,12 @@ def predict(
 
     Staging takes as long as the store needs for all bytes of the wave, or the network of one host for its own.
     """
-    loads = {host: staging[host.name].fetch_bytes for host in wave}
-    total = sum(loads.values())
+    loads = [(host.bandwidth, staging[host.name].fetch_bytes) for host in wave]
+    total = sum(size for _bandwidth, size in loads)
     stage: float | None = 0.0
     limit = ""
     if total:
-        hosts = [(size / host.bandwidth) if host.bandwidth else None for host, size in loads.items() if size]
+        hosts = [size / bandwidth if bandwidth else None for bandwidth, size in loads if size]
         known = [seconds for seconds in hosts if seconds is not None]
         if store is None or len(known) < len(hosts):
             stage = None

@@ -91,3 +91,10 @@ def test_refused_exactly_when_it_does_not_fit(free: int, budget: int, there: int
     versions = {QWEN: {"v1": 10 * GIB, "v2": there, "v0": unused}}
     reasons = refusals(host(versions=versions, cache=room(free=free, budget=budget)))
     assert len(reasons) == (budget < 22 * GIB) + (12 * GIB - there > free + unused)
+
+
+def test_version_that_left_the_shelf_is_still_there_to_go_back_to() -> None:
+    back = host(state={"main": {"current": NEW, "wanted": {"version": "v1"}}})
+    found = plan(back, shelf={QWEN: {"v2": 12 * GIB}})
+    assert found["totals"]["fetch_bytes"] == 0
+    assert f"gpu-01: {QWEN} v1 is not on the shelf any more; the host has it" in found["notices"]

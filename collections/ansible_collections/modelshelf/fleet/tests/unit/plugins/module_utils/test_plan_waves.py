@@ -92,7 +92,7 @@ def test_minimum_of_each_model() -> None:
     small = {"main": {"current": {"model": "opt", "version": "v0"}}}
     hosts = [*fleet(3), *(host(f"small-{number}", OPT, state=small) for number in range(2))]
     assert refusals(*hosts, minimum={"Qwen/Qwen2-7B": 2, "opt": 1}, serial=1) == []
-    (reason,) = refusals(*hosts, minimum={"Qwen/Qwen2-7B": 2, "opt": 1}, serial=[1, 2])
+    (reason,) = refusals(*hosts, minimum={"Qwen/Qwen2-7B": 2, "opt": 1}, serial=[1, 2, 1])
     assert "only 1 would serve qwen-qwen2-7b meanwhile; the minimum is 2" in reason
     assert (
         "names nope, which no instance serves. They serve: opt, qwen-qwen2-7b"
