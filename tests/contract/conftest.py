@@ -6,6 +6,8 @@
 
 RUSTFS_URL (with RUSTFS_ACCESS_KEY and RUSTFS_SECRET_KEY) names a running server; RUSTFS_BIN a real server that is
 started here on an empty folder; without either it is the stand-in, packed into one file and started in the same way.
+
+The tests of engines (test_engine*.py) run on the double of vLLM, and on vLLM itself where the lab has made it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import pytest
 from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
+from tests.support.engines import real_engine
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
 
 LEFT_OUT: list[str] = []
@@ -38,6 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     url, binary = os.environ.get("RUSTFS_URL"), os.environ.get("RUSTFS_BIN")
     terminalreporter.write_line(f"contract: tried on {url or binary or 'the stand-in'}")
+    vllm = real_engine()
+    terminalreporter.write_line(
+        f"contract: engines tried on the double and {vllm}" if vllm else "contract: no vLLM here: the double alone"
+    )
     if LEFT_OUT:
         terminalreporter.write_line(f"contract: {len(LEFT_OUT)} tests start a server of their own: left out")
 
