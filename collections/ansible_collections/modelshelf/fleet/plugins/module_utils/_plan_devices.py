@@ -18,7 +18,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import w
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input import MOVE, Findings, Host, Step
 
 DEFAULT_SHARE = 0.92
-"""vLLM's default of gpu-memory-utilization (0.90 before 0.12; the difference decides nothing here)."""
+"""The default of gpu-memory-utilization in vLLM 0.32; older releases have 0.9."""
 
 _SIZES = ("tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size", "data-parallel-size")
 _HINT = "which is not supported: give every host an instance of its own"

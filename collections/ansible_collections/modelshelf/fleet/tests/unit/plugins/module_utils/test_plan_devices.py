@@ -156,6 +156,9 @@ def test_two_servers_may_share_a_gpu_that_is_large_enough(arguments: dict[str, A
 def test_servers_that_share_and_stay_are_not_judged() -> None:
     state = {"main": {"current": NEW}, "second": {"current": NEW}}
     assert refusals(two({"gpus": [0]}, {"gpus": [0]}, state=state)) == []
+    third = {"name": "third", "gpus": [1]}
+    beside = host("a", {"gpus": [0]}, {"name": "second", "gpus": [0]}, third, devices=2, state=state)
+    assert plan(beside)["totals"]["moves"] == 1
 
 
 def test_share_that_is_no_number_is_named() -> None:

@@ -86,3 +86,8 @@ def test_stranger_is_named_and_left_alone() -> None:
 def test_input_that_cannot_be_read_is_named(given: Any, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         rollout_plan(given, shelf=SHELF)
+
+
+def test_host_that_cannot_be_read_adds_no_reasons_that_are_none() -> None:
+    (reason,) = refusals(host("a"), host("b", bandwidth="fast"), minimum=1)
+    assert reason.startswith("b: bandwidth is 'fast'")

@@ -113,3 +113,13 @@ def test_model_that_nobody_serves_meanwhile_is_said() -> None:
         "no host serves opt while wave 3 (small-1) changes"
     ]
     assert QWEN not in str(found["notices"])
+
+
+@pytest.mark.parametrize(("serving", "reasons"), [(True, 0), (False, 1)])
+def test_instance_that_stays_beside_one_that_moves_goes_on_serving(serving: bool, reasons: int) -> None:
+    there = {"current": {"model": "opt", "version": "v1"}, "serving": serving}
+    both = [({"gpus": [0]}, {**OPT, "name": "small", "gpus": [1]})] * 2
+    state = {"main": {"current": OLD}, "small": there}
+    hosts = [host(f"both-{number}", *given, devices=2, state=state) for number, given in enumerate(both)]
+    last = host("last", OPT, state={"main": {"current": {"model": "opt", "version": "v0"}}})
+    assert len(refusals(*hosts, last, minimum={"opt": 2})) == reasons
