@@ -182,6 +182,28 @@ def test_a_request_says_how_long_its_answer_takes() -> None:
         assert [1 for before, after in itertools.pairwise(times) if 0.3 < after - before < 0.9] == [1, 1, 1]
 
 
+def test_a_whole_answer_that_nobody_waits_for_is_given_up() -> None:
+    with engine("double") as running:
+        ready(running)
+        connection = running.connect()
+        running.send(connection, "POST", "/v1/completions", {**COMPLETION, "double_seconds": 20})
+        running.wait_for(lambda: in_flight(running) == (1, 0), 5, "it runs")
+        connection.close()
+        running.wait_for(lambda: in_flight(running) == (0, 0), 5, "it is given up")
+
+
+def test_a_stop_that_signals_every_process_breaks_the_drain() -> None:
+    """Why the units may not stop a server with KillMode=control-group."""
+    with engine("double", shutdown_timeout=30) as running:
+        ready(running)
+        connection = running.connect()
+        running.send(connection, "POST", "/v1/completions", {**COMPLETION, "double_seconds": 4})
+        running.wait_for(lambda: in_flight(running) == (1, 0), 5, "it runs")
+        os.killpg(running.process.pid, signal.SIGTERM)
+        assert connection.getresponse().status == 500
+        assert running.process.wait(20) == 0
+
+
 def test_requests_beyond_the_seats_wait() -> None:
     with engine("double", max_num_seqs=1) as running:
         ready(running)
@@ -252,6 +274,10 @@ def test_it_is_an_engine_as_the_role_sees_one(tmp_path: Path) -> None:
     assert said.stdout == "0.33.1\n"
     with pytest.raises(FileExistsError):
         install(target)
+    # Copied, and called through a link, as a generation does.
+    (tmp_path / "engine").symlink_to(target.rename(tmp_path / "moved"))
+    said = subprocess.run([tmp_path / "engine/bin/vllm", "--version"], capture_output=True, text=True, cwd="/")
+    assert (said.returncode, said.stdout) == (0, "0.33.1\n"), said.stderr
 
 
 def test_pip_installs_it_as_vllm(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from enum import Enum
 
 _LOOK = 0.2
@@ -39,13 +38,21 @@ class ClientGone(Exception):
 
 @dataclass
 class Counts:
-    """What was finished: requests by reason, tokens, and (number, sum in seconds) of what is timed."""
+    """What was finished: sequences, tokens, and sums of seconds."""
 
-    finished: Counter[str] = field(default_factory=Counter)
+    finished: int = 0
     prompt_tokens: int = 0
     generation_tokens: int = 0
     first_token_s: float = 0.0
     whole_s: float = 0.0
+
+    def add(self, sequences: int, prompt_tokens: int, tokens: int, first_token_s: float, whole_s: float) -> None:
+        """One request; `tokens` and seconds are of each of its sequences."""
+        self.finished += sequences
+        self.prompt_tokens += prompt_tokens
+        self.generation_tokens += tokens * sequences
+        self.first_token_s += first_token_s * sequences
+        self.whole_s += whole_s * sequences
 
 
 class Engine:
@@ -61,48 +68,46 @@ class Engine:
 
     def generate(
         self, tokens: int, sequences: int, prompt_tokens: int, seconds: float | None, is_gone: Callable[[], bool]
-    ) -> Iterator[int]:
+    ) -> Generator[int, None, None]:
         """The number of each token, when it is due: `tokens` of them for each of `sequences`, side by side.
 
         `seconds` is for all tokens; None is the engine's own pace. Raises Refused and EngineDead at once; the
-        iterator, which has to be used, raises EngineDead and ClientGone.
-        A request that was aborted is never answered: vLLM waits for its client to go away.
+        generator, which has to be closed, raises EngineDead and ClientGone. A request that is aborted is never
+        answered: vLLM waits for its client to go away. What was not finished is not counted, as with vLLM.
         """
-        if self.state is State.DEAD:
-            raise EngineDead
-        if self.state is not State.RUNNING:
-            raise Refused
         pace = self._token_s if seconds is None else seconds / max(tokens, 1)
-        with self._changed:
-            self.waiting += sequences
-        return self._generate(tokens, sequences, prompt_tokens, pace, is_gone)
+        made = self._generate(tokens, sequences, prompt_tokens, pace, is_gone)
+        next(made)
+        return made
 
     def _generate(
         self, tokens: int, sequences: int, prompt_tokens: int, pace: float, is_gone: Callable[[], bool]
-    ) -> Iterator[int]:
-        began = time.monotonic()
-        self._take_seats(sequences, is_gone)
-        reason = "error"
+    ) -> Generator[int, None, None]:
+        began, first = time.monotonic(), 0.0
+        with self._changed:
+            self._check(lambda: False)
+            if self.state is not State.RUNNING:
+                raise Refused
+            self.waiting += sequences
+        waiting, running = sequences, 0
         try:
-            start, first = time.monotonic(), 0.0
+            yield -1
+            with self._changed:
+                while self._stuck() or self.running + sequences > max(self._seats, sequences):
+                    self._changed.wait(_LOOK)
+                    self._check(is_gone)
+                self.waiting, self.running = self.waiting - sequences, self.running + sequences
+                waiting, running = 0, sequences
+            start = time.monotonic()
             for number in range(tokens):
                 self._sleep_until(start + pace * (number + 1), is_gone)
                 first = first or time.monotonic() - began
                 yield number
-            reason = "length"
             with self._changed:
-                self.counts.first_token_s += first * sequences
-                self.counts.whole_s += (time.monotonic() - began) * sequences
-        except (ClientGone, GeneratorExit):
-            reason = "abort"
-            raise
+                self.counts.add(sequences, prompt_tokens, tokens, first, time.monotonic() - began)
         finally:
             with self._changed:
-                self.running -= sequences
-                self.counts.finished[reason] += sequences
-                if reason == "length":
-                    self.counts.prompt_tokens += prompt_tokens
-                    self.counts.generation_tokens += tokens * sequences
+                self.waiting, self.running = self.waiting - waiting, self.running - running
                 self._changed.notify_all()
 
     def stop(self, timeout: float) -> int:
@@ -132,16 +137,6 @@ class Engine:
     def in_flight(self) -> int:
         """Sequences that run or wait."""
         return self.running + self.waiting
-
-    def _take_seats(self, sequences: int, is_gone: Callable[[], bool]) -> None:
-        with self._changed:
-            try:
-                while self._stuck() or self.running + sequences > max(self._seats, sequences):
-                    self._changed.wait(_LOOK)
-                    self._check(is_gone)
-                self.running += sequences
-            finally:
-                self.waiting -= sequences
 
     def _sleep_until(self, due: float, is_gone: Callable[[], bool]) -> None:
         while True:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Generator
 from contextlib import closing
 from email.utils import formatdate
 from http import HTTPStatus
@@ -119,8 +120,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _whole(self, request: Request, writer: Writer) -> None:
         try:
-            for _number in self._tokens(request):
-                pass
+            with closing(self._tokens(request)) as tokens:
+                for _number in tokens:
+                    pass
         except EngineDead:
             self._answer(500, _failed(DEAD))
             return
@@ -138,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._chunks([event(json.dumps(_failed(DEAD))), event("[DONE]")])
         self._chunks([b""])
 
-    def _tokens(self, request: Request) -> Any:
+    def _tokens(self, request: Request) -> Generator[int, None, None]:
         return self.front.engine.generate(
             request.tokens, request.choices, request.prompt_tokens, request.seconds, self._is_gone
         )

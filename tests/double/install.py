@@ -4,7 +4,7 @@
 """The double as an engine: `python3 -m tests.double.install TARGET`, or `--wheel FOLDER` for pip to install.
 
 TARGET is like a virtual environment: bin/vllm, bin/python whose importlib.metadata knows a vllm. It may be made on
-one machine and copied to the same path of another. The wheel is called vllm, so that the role itself can install it.
+one machine and copied to another, anywhere. The wheel is called vllm, so that the role itself can install it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,8 @@ PYTHON = Path("/usr/bin/python3")
 PYTHONS = ("3.12", "3.13", "3.14")
 """Beside 3.11: a Python looks for packages in the folder of its own version."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
-START = """#!{python}
-import os
-import sys
-
-from vllm.__main__ import main
-
-status = main()
-sys.stderr.flush()
-os._exit(status)
+START = """#!/bin/sh
+exec "${0%/*}/python" -m vllm "$@"
 """
 
 
@@ -51,7 +44,7 @@ def install(target: Path, *, version: str = VERSION, python: Path = PYTHON) -> P
     (target / "bin").mkdir()
     (target / "bin" / "python").symlink_to(python)
     program = target / "bin" / "vllm"
-    program.write_text(START.format(python=target / "bin" / "python"))
+    program.write_text(START)
     program.chmod(0o755)
     (target / "pyvenv.cfg").write_text(f"home = {python.parent}\ninclude-system-site-packages = false\n")
     return target

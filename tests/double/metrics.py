@@ -30,7 +30,7 @@ def exposition(engine: Engine, model: str) -> str:
     }
     counters: dict[str, dict[str, float]] = {
         "request_success": {
-            f'engine="0",finished_reason="{reason}",model_name="{model}"': counts.finished[reason]
+            f'engine="0",finished_reason="{reason}",model_name="{model}"': counts.finished if reason == "length" else 0
             for reason in _REASONS
         },
         "prompt_tokens": {labels: counts.prompt_tokens},
@@ -43,7 +43,7 @@ def exposition(engine: Engine, model: str) -> str:
     lines = [line for name, values in gauges.items() for line in _family(name, "gauge", values)]
     lines += [line for name, values in counters.items() for line in _family(f"{name}_total", "counter", values)]
     for name in _HISTOGRAMS:
-        number, total = counts.finished["length"], _sum(name, counts)
+        number, total = counts.finished, _sum(name, counts)
         lines += [
             *_family(name, "histogram", {}),
             f'vllm:{name}_bucket{{engine="0",le="+Inf",model_name="{model}"}} {float(number)}',
