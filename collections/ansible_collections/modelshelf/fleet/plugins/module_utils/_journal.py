@@ -48,6 +48,7 @@ class Move:
     cause: str = ""
     inventory_commit: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    taken_over: bool = False
 
     def __str__(self) -> str:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.began))
@@ -116,7 +117,7 @@ class Journal:
         with self._locked():
             move = self.move()
             if move and move.run != run:
-                move = replace(move, run=run, who=who, action="recover")
+                move = replace(move, run=run, who=who, taken_over=True)
                 self._write(self._journal, asdict(move))
             return move
 
@@ -130,7 +131,7 @@ class Journal:
             line = {
                 "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)),
                 "who": move.who,
-                "action": move.action,
+                "action": "recover" if move.taken_over else move.action,
                 "from": move.before,
                 "to": move.to,
                 "result": result,

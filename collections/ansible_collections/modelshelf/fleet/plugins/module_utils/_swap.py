@@ -57,7 +57,7 @@ class Swap:
         return self._journal.reach(self._run, step)
 
     def _first(self, move: Move, back: bool) -> str:
-        if back and move.before is not None and move.step not in (*BACK, REVERTED):
+        if back and move.before not in (None, move.to) and move.step not in (*BACK, REVERTED):
             return BACK[0]
         return move.step if move.step in (*FORWARD, *BACK, *ENDS) else FORWARD[0]
 
@@ -70,8 +70,8 @@ class Swap:
         except (ServerFault, GenerationError, OSError) as fault:
             cause = f"{move.cause}; and back on generation {move.before}: {fault}" if reverting else str(fault)
             self._journal.reach(self._run, step, cause)
-            # There is nothing to go back to from a first start, and nothing behind the old generation.
-            return FAILED if reverting or move.before is None else BACK[0]
+            # There is nothing to go back to from a first start or a mere restart, and nothing behind the old one.
+            return FAILED if reverting or move.before in (None, move.to) else BACK[0]
         return (*steps, REVERTED if reverting else SERVED)[steps.index(step) + 1]
 
     def _carry_out(self, step: str, move: Move, reverting: bool) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import pwd
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._devices import holders
@@ -30,7 +31,10 @@ _UNIT = "modelshelf-vllm@{}.service"
 
 @dataclass(frozen=True)
 class Settings:
-    """How the gate tries a server, and how long things may take, in seconds. `user` is whom servers run as."""
+    """How the gate tries a server, and how long things may take, in seconds. `user` is whom servers run as.
+
+    `restart` names the units, mounts, whose new settings need the server out of the way.
+    """
 
     user: str
     prompt: str = "the quick brown"
@@ -39,6 +43,7 @@ class Settings:
     completion_timeout: float = 60.0
     stop_timeout: float = 150.0
     free_timeout: float = 60.0
+    restart: Sequence[str] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Settings:
@@ -77,6 +82,9 @@ class UnitServer:
     def start(self) -> None:
         """Starts the unit with the generation that is current."""
         try:
+            for unit in self._settings.restart:
+                self._systemd.restart(unit)
+                self._wait(self._settings.stop_timeout, partial(self._not_yet, unit))
             self._systemd.start(self.unit)
         except SystemdError as error:
             raise ServerFault(str(error)) from error
@@ -106,6 +114,10 @@ class UnitServer:
             completion_timeout=given.completion_timeout,
             user=given.user,
         )
+
+    def _not_yet(self, unit: str) -> str:
+        state = self._systemd.state(unit)
+        return "" if state.is_active and not state.job else f"{unit} does not start: it is {state}"
 
     def _still_runs(self) -> str:
         state = self._systemd.state(self.unit)

@@ -101,6 +101,11 @@ class Systemd:
         """Have `unit` stopped; does not wait for it."""
         self._run(["systemctl", "stop", "--no-block", "--", unit])
 
+    def restart(self, unit: str) -> None:
+        """Have `unit` restarted with what its files say now; does not wait for it."""
+        self._run(["systemctl", "daemon-reload"])
+        self._run(["systemctl", "restart", "--no-block", "--", unit])
+
     def start(self, unit: str) -> None:
         """Have `unit` started, with what its files say now, however often it has failed; does not wait for it."""
         self._run(["systemctl", "daemon-reload"])

@@ -66,10 +66,11 @@ def test_run_whose_move_was_taken_over_can_do_nothing_more(journal: Journal, wha
     journal.begin(MOVE)
     taken = journal.take_over("r2", "night@desk")
     assert taken
-    assert (taken.action, taken.step, taken.began) == ("recover", "begun", MOVE.began)
+    assert (taken.action, taken.step, taken.began) == ("swap", "begun", MOVE.began)
     with pytest.raises(JournalError, match="another run has taken the instance over"):
         what(journal)
-    assert journal.end("r2", "reverted")["who"] == "night@desk"
+    line = journal.end("r2", "reverted")
+    assert (line["who"], line["action"]) == ("night@desk", "recover")
     with pytest.raises(JournalError, match="no move is under way"):
         what(journal)
     assert journal.take_over("r3", "night@desk") is None

@@ -1,0 +1,118 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The states of a move that vllm_swap brings about, each with what it reports. Standard library and Python 3.9 only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
+from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Hold, Journal, JournalError, Move
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import BACK, BEGUN, ENDS, FORWARD, SERVED
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
+
+ABANDONED = "abandoned"
+"""The result of a move that ended before anything was stopped."""
+
+_WORKER = "modelshelf-swap@{}.service"
+_PROGRAM = "ansible_collections.modelshelf.fleet.plugins.module_utils._swap_run"
+
+
+def begun(instance: Instance, move: Move, *, check_mode: bool) -> dict[str, Any]:
+    """Writes down that a move begins. The one of the same run that has begun before goes on.
+
+    Raises JournalError when another run's has not ended, and for a rollback from where a rollback has led;
+    GenerationError when the generation is not there.
+    """
+    journal = Journal(instance.path)
+    hold = journal.hold()
+    if move.action == "rollback" and hold:
+        raise JournalError(
+            f"a rollback has left generation {hold.generation} ({hold.model} {hold.version}) already, at {hold.time}."
+            f" To go to another one, name it as rollback_to; there are {_listed(instance)}"
+        )
+    # A dry run may ask for a generation that the same play would have written.
+    if not check_mode and move.to not in instance.numbers():
+        raise GenerationError(f"no generation {move.to} below {instance.path}: there are {_listed(instance)}")
+    under_way = journal.move()
+    if not check_mode:
+        journal.begin(move)
+    elif under_way and under_way.run != move.run:
+        raise JournalError(f"{under_way} has not ended. Wait for it")
+    return {"changed": under_way is None, **_report(under_way or move)}
+
+
+def moved(
+    instance: Instance, run: str, start: Callable[[Sequence[str]], None], systemd: Systemd, *, back: bool, library: str
+) -> dict[str, Any]:
+    """Has the host carry the move out, and waits until it has. `start` runs a command.
+
+    Raises JournalError when the move is no longer this run's, or when its process ended before the move did.
+    """
+    journal, worker = Journal(instance.path), _WORKER.format(instance.name)
+    if not systemd.state(worker).is_active and (journal.own(run).step not in ENDS or back):
+        start(worker_command(instance, run, back=back, library=library))
+    while True:
+        state, move = systemd.state(worker), journal.own(run)
+        if not state.is_active and state.active not in ("activating", "deactivating"):
+            break
+        time.sleep(0.5)
+    if move.step not in ENDS:
+        log = " | ".join(systemd.journal(worker, lines=5))
+        raise JournalError(f"{worker} ended at the step {move.step}: {log or state}. Run playbooks/recover.yml")
+    return {"changed": True, **_report(move)}
+
+
+def worker_command(instance: Instance, run: str, *, back: bool, library: str) -> list[str]:
+    """What has systemd carry the move out in a unit of its own, which no controller can take with it."""
+    command = ["systemd-run", f"--unit={_WORKER.format(instance.name)}", "--collect", "--quiet", "--service-type=exec"]
+    command += [f"--description=Modelshelf: move the instance {instance.name}", f"--setenv=PYTHONPATH={library}"]
+    command += ["/usr/bin/python3", "-m", _PROGRAM, str(instance.path.parent), instance.name, run]
+    return [*command, *(["--back"] if back else [])]
+
+
+def ended(instance: Instance, run: str, *, check_mode: bool) -> dict[str, Any]:
+    """Ends the move. A rollback that serves leaves a hold on the version that it came from, a swap lifts it.
+
+    Raises JournalError when the move is not this run's, or is in its dangerous minute.
+    """
+    journal = Journal(instance.path)
+    move = journal.own(run)
+    if move.step in (*FORWARD, *BACK):
+        raise JournalError(f"{move} is in the middle: nothing was ended")
+    result = move.step if move.step in ENDS else ABANDONED
+    line: Mapping[str, Any] = {}
+    if not check_mode:
+        line = journal.end(run, result, _hold(instance, move, result))
+        # Another version serves: what was left before no longer matters.
+        if move.action == "swap" and result == SERVED:
+            journal.lift()
+    return {"changed": True, **_report(move), "result": result, "line": dict(line)}
+
+
+def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
+    if move.action != "rollback" or result != SERVED or move.before is None:
+        return None
+    left = instance.release(move.before)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return Hold(str(left.get("model")), str(left.get("version")), move.before, move.who, now)
+
+
+def _report(move: Move) -> dict[str, Any]:
+    names = ("run", "who", "action", "before", "to", "step", "cause")
+    return {"move": {name: getattr(move, name) for name in names}, "is_new": move.step == BEGUN}
+
+
+def _listed(instance: Instance) -> str:
+    return ", ".join(f"{number} ({_version(instance, number)})" for number in instance.numbers()) or "none"
+
+
+def _version(instance: Instance, number: int) -> str:
+    try:
+        release = instance.release(number)
+    except GenerationError:
+        return "damaged"
+    return f"{release.get('model')} {release.get('version')}"
