@@ -96,7 +96,7 @@ def writer_policy(bucket: str) -> dict[str, Any]:
 
 
 def _access_key(user: str, pair: Mapping[str, Any]) -> dict[str, Any]:
-    return {"key": pair["access_key"], "secret": pair["secret_key"], "user": user}
+    return {"key": pair["access_key"], "secret": pair["secret_key"], "user": user, "policy": {}}
 
 
 def _own_keys(value: Any, names: Sequence[str]) -> dict[str, tuple[str, str]]:

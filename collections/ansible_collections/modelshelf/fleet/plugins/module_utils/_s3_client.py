@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin, connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import (
+    Admin,
+    check_connection,
+    connection_options,
+)
 
 try:
     import boto3
@@ -65,7 +68,8 @@ class Connection:
 
     def url(self, key: str = "") -> str:
         """How messages name an object or a prefix."""
-        return f"s3://{self.bucket}/{key} (endpoint {self.endpoint})"
+        place = f"s3://{self.bucket}/{key} " if self.bucket else ""
+        return f"{place}(endpoint {self.endpoint})"
 
 
 def connection_arguments() -> dict[str, dict[str, Any]]:
@@ -81,10 +85,7 @@ def connection_arguments() -> dict[str, dict[str, Any]]:
 
 def connection_from(params: Mapping[str, Any]) -> Connection:
     """The connection that a module's parameters describe. Raises StoreError for values that cannot work."""
-    if not re.fullmatch(r"https?://[^/@\s]+/?", params["endpoint"]):
-        raise StoreError("the endpoint is not of the form http://host:port or https://host:port, without user and path")
-    if params["timeout"] < 1:
-        raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+    check_connection(params)
     if params["ca_file"] and not Path(params["ca_file"]).is_file():
         raise StoreError(f"ca_file is {params['ca_file']}: there is no such file on the machine that runs the module")
     values = {name: params.get(name) or "" for name in ("bucket", "access_key", "secret_key", "region", "ca_file")}
