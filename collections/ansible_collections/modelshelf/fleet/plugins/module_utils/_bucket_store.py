@@ -30,7 +30,7 @@ class Buckets:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._s3 = make_client(connection_of(client.admin, ""))
+        self._s3 = make_client(connection_of(client.admin, ""), hasty=client.hasty)
         self._s3.meta.events.register("before-call.s3", self._count)
 
     def list_all(self) -> dict[str, str]:

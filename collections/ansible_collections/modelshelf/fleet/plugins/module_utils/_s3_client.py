@@ -111,11 +111,11 @@ def connection_of(admin: Admin, bucket: str) -> Connection:
     )
 
 
-def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 120) -> Any:
+def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 120, hasty: bool = False) -> Any:
     """A boto3 S3 client for the store. `read_timeout` is in seconds, `concurrency` the number of connections.
 
     Connection errors and the answers 429, 502, 503 and 504 are tried again until the connection's timeout; botocore's
-    own rule is off, since it repeats every 500, of which RustFS has many that only say no.
+    own rule is off, since it repeats every 500, of which RustFS has many that only say no. A `hasty` one tries no dead server again.
     """
     with translated(connection, "connect to"):
         session = boto3.session.Session(
@@ -140,7 +140,7 @@ def make_client(connection: Connection, concurrency: int = 8, read_timeout: floa
                 max_pool_connections=concurrency + 4,
             ),
         )
-    again = _Again(connection.timeout)
+    again = _Again(connection.timeout, hasty)
     client.meta.events.register("before-call.s3", again.begin)
     client.meta.events.register("needs-retry.s3", again.pause)
     return client
@@ -166,8 +166,8 @@ def translated(connection: Connection, doing: str, key: str = "") -> Iterator[No
 class _Again:
     """botocore asks this after every try whether, and after how many seconds, there is to be another."""
 
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(self, timeout: float, hasty: bool) -> None:
+        self._timeout, self._hasty = timeout, hasty
 
     def begin(self, params: dict[str, Any], **_others: Any) -> None:
         params["context"]["modelshelf_begun"] = time.monotonic()
@@ -177,7 +177,7 @@ class _Again:
     ) -> float | None:
         """The pause in seconds; None when the answer stands. Gives the rule of _answers.retried to each request."""
         if caught_exception is not None:
-            unreachable = _is_connection_error(caught_exception)
+            unreachable = not self._hasty and _is_connection_error(caught_exception)
         else:
             unreachable = response is not None and _is_busy(response[1])
         if not unreachable:
