@@ -115,7 +115,7 @@ def make_client(connection: Connection, concurrency: int = 8, read_timeout: floa
     """A boto3 S3 client for the store. `read_timeout` is in seconds, `concurrency` the number of connections.
 
     Connection errors and the answers 429, 502, 503 and 504 are tried again until the connection's timeout; botocore's
-    own rule is off, since it repeats every 500, of which RustFS has many that only say no. A `hasty` one tries no dead server again.
+    own rule is off, since it repeats every 500, of which RustFS has many that only say no. `hasty`: once.
     """
     with translated(connection, "connect to"):
         session = boto3.session.Session(
