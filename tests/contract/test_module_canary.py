@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._canary import BUCKET
 from ansible_collections.modelshelf.fleet.plugins.modules import rustfs_bucket_info, rustfs_canary
 from tests.contract.matrix import Bench, bench_on
 from tests.contract.s3_server import Server
@@ -23,18 +24,18 @@ def buckets(bench: Bench) -> list[str]:
 
 def test_a9_a_store_that_stores_is_proved_and_nothing_is_left(bench: Bench) -> None:
     for _again in range(2):
-        found = bench.done(rustfs_canary, bucket=bench.name("canary"))
+        found = bench.done(rustfs_canary)
         assert (found["changed"], found["steps"]) == (False, ["make bucket", "put", "get", "delete"])
-        assert bench.name("canary") not in buckets(bench)
+        assert BUCKET not in buckets(bench)
 
 
 def test_check_mode_writes_nothing(bench: Bench) -> None:
-    assert "steps" not in bench.done(rustfs_canary, check_mode=True, bucket=bench.name("canary"))
+    assert "steps" not in bench.done(rustfs_canary, check_mode=True)
 
 
 @pytest.mark.parametrize("keys", [{"access_key": "wrong-root"}, {"secret_key": "wrong-secret"}])
 def test_a40_a_refused_key_is_told_at_once(bench: Bench, keys: dict[str, str]) -> None:
-    said = bench.failure(rustfs_canary, bucket=bench.name("canary"), **keys)
+    said = bench.failure(rustfs_canary, **keys)
     assert "failed at the step 'make bucket' (tried 1 times" in said
 
 

@@ -69,17 +69,10 @@ def test_a_time_out_fails_naming_action_and_key(reader: Reader) -> None:
     assert result.get("failed") and "no answer" in result["msg"] and endpoint in result["msg"]
 
 
-def test_a_missing_key_is_a_warning_only_in_check_mode_and_when_told(reader: Reader) -> None:
-    stranger = {"access_key": "not-made-yet", "may_be_missing": True}
-    result = reader.probe(check_mode=True, **stranger)
-    assert not result.get("failed") and result["probes"] == []
-    assert "the same play may be about to make it" in str(result["warnings"])
-    assert reader.probe(**stranger).get("failed")
-    assert reader.probe(check_mode=True, access_key="not-made-yet").get("failed")
-    reader.give(listing(reader.bucket))
-    result = reader.probe(check_mode=True, may_be_missing=True)
-    assert not result.get("failed") and "without a prefix" in str(result["warnings"])
-    assert reader.probe(may_be_missing=True).get("failed")
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_key_that_is_missing_fails(reader: Reader, check_mode: bool) -> None:
+    result = reader.probe(check_mode=check_mode, access_key="not-made-yet")
+    assert result.get("failed") and "does not know the access key" in result["msg"]
 
 
 def test_what_cannot_be_removed_is_named(reader: Reader) -> None:

@@ -16,14 +16,17 @@ from lab.settings import CHECKOUT
 
 
 def make(target: str, clone: Path, env: dict[str, str]) -> tuple[str, float]:
+    """What a target prints, and the seconds that it takes. The file with its output can be watched."""
+    log = clone.parent / f"{target}.log"
+    sys.stdout.write(f"make {target}: see {log}\n")
     began = time.monotonic()
-    done = subprocess.run(
-        ["make", target], cwd=clone, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    with log.open("w") as output:
+        done = subprocess.run(["make", target], cwd=clone, env=env, stdout=output, stderr=subprocess.STDOUT)
     seconds = time.monotonic() - began
     sys.stdout.write(f"make {target}: {seconds:.0f} s\n")
-    assert done.returncode == 0, done.stdout[-8000:]
-    return done.stdout, seconds
+    text = log.read_text()
+    assert done.returncode == 0, text[-8000:]
+    return text, seconds
 
 
 def leftovers() -> list[str]:

@@ -137,6 +137,25 @@ def test_a_store_that_is_another_one_fails_the_play(shop: Shop) -> None:
     assert shop.run().changed() == {}
 
 
+def test_a_store_that_was_lost_is_made_anew_when_told(shop: Shop) -> None:
+    """The disk was replaced: nothing is formatted until the operator says that the old store is gone."""
+    store = deployment()
+    sh(f"systemctl stop {UNIT}; mv {VOLUME} {VOLUME}.lost; install -d -o rustfs -g rustfs -m 0750 {VOLUME}")
+    run = shop.run()
+    assert run.status != 0
+    assert "If that store is lost for good, remove /var/lib/modelshelf/store.json" in said(run)
+    assert sh(f"ls -A {VOLUME}") == ""
+    sh("rm /var/lib/modelshelf/store.json")
+    run = shop.run()
+    assert run.status == 0, run.output[-3000:]
+    assert deployment() not in ("", store)
+    assert shop.run().changed() == {}
+    # And back: the disk was only elsewhere.
+    sh(f"systemctl stop {UNIT}; rm -r {VOLUME} /var/lib/modelshelf/store.json; mv {VOLUME}.lost {VOLUME}")
+    assert shop.run().status == 0
+    assert deployment() == store
+
+
 def test_full_disk_fails_the_canary_and_not_the_readiness(shop: Shop) -> None:
     """What the server then says of itself is that it is ready."""
     sh(f"systemctl stop {UNIT}; mkdir /run/full && mount -t tmpfs -o size=16m,mode=0755 none /run/full")

@@ -23,6 +23,13 @@ def readers(models: Any, access_key: str = "", secret_key: str = "", own_keys: A
     return [{**asdict(reader), "slugs": list(reader.slugs)} for reader in found]
 
 
+def with_rights_in_use(
+    readers: Sequence[Mapping[str, Any]], policies: Sequence[Mapping[str, Any]], bucket: str
+) -> list[dict[str, Any]]:
+    """Those readers, with what hosts may still read through them."""
+    return _readers.with_rights_in_use(readers, policies, bucket)
+
+
 def store_identities(
     models: Any, bucket: str, readers: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: bool = False
 ) -> dict[str, list[dict[str, Any]]]:
@@ -37,4 +44,8 @@ class FilterModule:
     """Registers the filters."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"readers": readers, "store_identities": store_identities}
+        return {
+            "readers": readers,
+            "store_identities": store_identities,
+            "with_rights_in_use": with_rights_in_use,
+        }

@@ -19,7 +19,10 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task impo
 
 @dataclass(frozen=True)
 class Wanted:
-    """An access key as it should be; None leaves a field alone. `value` is the canonical form of `policy`."""
+    """An access key as it should be; None leaves a field alone.
+
+    `value` is the canonical form of `policy`, None for an empty one.
+    """
 
     key: str
     absent: bool
@@ -45,7 +48,7 @@ class Wanted:
             description=found.description if self.description is None else self.description,
             expiration=self.expiration or found.expiration,
             enabled=found.enabled if self.enabled is None else self.enabled,
-            policy=self.value,
+            policy=found.policy if self.policy is None else self.value,
         )
 
 

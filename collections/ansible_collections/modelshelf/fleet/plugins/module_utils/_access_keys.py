@@ -139,13 +139,13 @@ def _wanted(client: Client, entry: Mapping[str, Any]) -> Wanted:
         return wanted
     if entry["user"] == key:
         raise Refused(f"{wanted.what}: user is {key!r}, too; an access key needs a name of its own")
-    policy = entry["policy"] or None
+    policy = entry["policy"]
     return replace(
         wanted,
         secret=rules.check_secret(wanted.what, entry["secret"], rules.LONGEST_KEY_SECRET),
         user=entry["user"],
         policy=policy,
-        value=_checked_policy(wanted.what, policy),
+        value=_checked_policy(wanted.what, policy or None),
         name=rules.check_key_name(wanted.what, entry["name"]),
         description=rules.check_description(wanted.what, entry["description"]),
         expiration=parse_time(wanted.what, entry["expiration"]) if entry["expiration"] is not None else None,

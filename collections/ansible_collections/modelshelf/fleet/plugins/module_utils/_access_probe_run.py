@@ -36,7 +36,6 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Refused,
     StoreError,
     UnknownKey,
-    Unreachable,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
 
@@ -104,14 +103,7 @@ def probe_access(params: Mapping[str, Any], *, check_mode: bool, warn: Say) -> d
     wanted = wanted_from(params)
     if check_mode:  # a dry run may come before the store, and does not wait long to see that
         wanted = replace(wanted, reader=replace(wanted.reader, timeout=min(wanted.reader.timeout, _DRY_RUN_SECONDS)))
-    try:
-        return _probe(wanted, check_mode, warn)
-    except (Unreachable, NotFound, UnknownKey, ProbeFailed) as error:
-        if not (check_mode and params["may_be_missing"]):
-            raise
-        warn(f"{error}. That is no failure now: the same play may be about to make it")
-        verdicts = error.verdicts if isinstance(error, ProbeFailed) else ()
-        return {"changed": False, "probes": [verdict.as_dict() for verdict in verdicts]}
+    return _probe(wanted, check_mode, warn)
 
 
 def _probe(wanted: Wanted, check_mode: bool, warn: Say) -> dict[str, Any]:

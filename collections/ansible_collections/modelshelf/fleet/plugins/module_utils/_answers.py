@@ -87,6 +87,10 @@ def error_for(
     """
     said = f"{code or status}: {message}" if message else str(code or status)
     kind, advice = _authentication(code, message, access_key) or _meaning(status, code, message)
+    if message.lstrip()[:14].lower().startswith(("<!doctype html", "<html")):
+        said = str(status)
+        if status < 500 or status == 501:  # a proxy in front of a store has pages for the others
+            kind, advice = StoreError, "a web page, from a server that is no store: check the endpoint"
     if kind is NotFound and code == "NoSuchBucket" and bucket:
         advice = f"there is no bucket {bucket!r}. Create it first, or correct its name"
     if kind is Unsupported:

@@ -30,12 +30,12 @@ class Buckets:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._s3 = make_client(connection_of(client.admin, ""))
+        self._s3 = make_client(connection_of(client.admin, ""), hasty=client.hasty)
         self._s3.meta.events.register("before-call.s3", self._count)
 
     def list_all(self) -> dict[str, str]:
         """The buckets that the key sees, with the time at which each was made (UTC, as the server has it)."""
-        found = self._ask("list the buckets of", "", self._s3.list_buckets)
+        found = self._ask("list the buckets", "", self._s3.list_buckets)
         return {item["Name"]: item["CreationDate"].isoformat() for item in found.get("Buckets", ())}
 
     def read(self, name: str, fields: tuple[str, ...] = FIELDS) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, make_client, translated
 
+BUCKET = "modelshelf-canary"
 PREFIX = "canary-"
 SIZE = 128 * 1024
 """Bytes of the object: enough that it is written to the drives and not beside its metadata."""

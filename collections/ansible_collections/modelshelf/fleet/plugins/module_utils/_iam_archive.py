@@ -66,6 +66,8 @@ def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: b
     With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities
     in the wanted form is left as it is, whenever they were written.
     """
+    if dest.is_dir():
+        raise ArchiveFault(f"{dest} is a directory: name a file in it")
     archive = fetch(client)
     if dest.exists():
         kept = dest.read_bytes()

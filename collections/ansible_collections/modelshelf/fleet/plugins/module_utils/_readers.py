@@ -9,6 +9,7 @@ replaced while another one is in use. Raises ValueError whose message names the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,20 @@ def readers(models: Any, access_key: str = "", secret_key: str = "", own_keys: A
     return found
 
 
+def with_rights_in_use(
+    found: Sequence[Mapping[str, Any]], policies: Sequence[Mapping[str, Any]], bucket: str
+) -> list[dict[str, Any]]:
+    """The readers, each with the models as well that it can read now and that have another reader in the inventory.
+
+    Hosts sign with the earlier reader's key until they have moved: its rights go when all of them have. `policies` are
+    those on the store (name, policy). `in_use` has what was added to `slugs`.
+    """
+    named = {slug for reader in found for slug in reader["slugs"]}
+    readable = {item["name"]: _readable(item["policy"], bucket) for item in policies}
+    kept = [sorted((readable.get(reader["user"], set()) & named) - set(reader["slugs"])) for reader in found]
+    return [{**reader, "slugs": [*reader["slugs"], *slugs], "in_use": slugs} for reader, slugs in zip(found, kept)]
+
+
 def store_identities(
     models: Any, bucket: str, found: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: bool = False
 ) -> dict[str, list[dict[str, Any]]]:
@@ -95,8 +110,15 @@ def writer_policy(bucket: str) -> dict[str, Any]:
     }
 
 
+def _readable(policy: Mapping[str, Any], bucket: str) -> set[str]:
+    """The top folders of a bucket that a policy as readonly_prefix_policy makes it lets be read."""
+    place = re.compile(rf"arn:aws:s3:::{re.escape(bucket)}/([^/*?]+)/\*")
+    resources = [item for statement in policy.get("Statement", ()) for item in statement.get("Resource", ())]
+    return {match.group(1) for match in map(place.fullmatch, resources) if match}
+
+
 def _access_key(user: str, pair: Mapping[str, Any]) -> dict[str, Any]:
-    return {"key": pair["access_key"], "secret": pair["secret_key"], "user": user}
+    return {"key": pair["access_key"], "secret": pair["secret_key"], "user": user, "policy": {}}
 
 
 def _own_keys(value: Any, names: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -81,7 +81,7 @@ class Client:
         self.calls: Counter[str] = Counter()
         self.server_date = ""
         self._by_the_key = False
-        self._again = Unavailable if hasty else Unreachable
+        self.hasty = hasty
         settings: dict[str, Any] = {
             "verify": (admin.ca_file or True) if admin.validate_certs else False,
             "timeout": (min(_CONNECT_TIMEOUT, admin.deadline), admin.deadline),
@@ -117,7 +117,7 @@ class Client:
             return retried(
                 lambda: self._once(method, ADMIN + path, query or {}, sent, doing),
                 self.admin.deadline,
-                again=self._again,
+                again=Unavailable if self.hasty else Unreachable,
             )
         except Unsupported as error:
             raise Unsupported(f"{error}{self._needed(path)}") from error

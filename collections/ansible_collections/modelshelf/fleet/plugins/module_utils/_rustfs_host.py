@@ -30,13 +30,17 @@ _HARMLESS = {"lost+found"}
 
 @dataclass(frozen=True)
 class Rules:
-    """What the volumes of a host have to be. `minimum_free` is in percent of a file system."""
+    """What the volumes of a host have to be. `minimum_free` is in percent of a file system.
+
+    `record` is the file that says which store the host had.
+    """
 
     user: str
     mount_points: tuple[str, ...] = ()
     new_volumes: tuple[str, ...] = ()
     minimum_free: int = 0
     allow_shared_device: bool = False
+    record: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,8 @@ def _folder_problems(path: str, rules: Rules, recorded: Recorded, mounts: set[st
         state = "does not exist" if not place.is_dir() else "is empty" if not entries else "holds no store"
         found.append(
             f"{path} {state}, and this host has a store already ({recorded.deployment_id}): a start would format the"
-            " folder and serve an empty store. Mount its disk. If it is a new disk for that store, name it in"
-            " rustfs_new_volumes"
+            " folder and serve an empty store. Mount its disk. If it is a new disk for that store, one of several, name"
+            f" it in rustfs_new_volumes. If that store is lost for good, remove {rules.record}: a new one is made then"
         )
     if entries and not formatted and not recorded.deployment_id:
         found.append(

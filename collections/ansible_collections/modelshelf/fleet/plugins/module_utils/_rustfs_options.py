@@ -62,13 +62,23 @@ def connection_options() -> dict[str, dict[str, Any]]:
     }
 
 
+def check_connection(params: Mapping[str, Any]) -> None:
+    """Raises StoreError for an endpoint or a time limit that cannot work."""
+    endpoint = params["endpoint"]
+    if not re.fullmatch(r"https?://[^/@\s]+/?", endpoint):
+        # A user and a password may be in it.
+        shown = re.sub(r"//.*@", "//...@", endpoint)
+        raise StoreError(
+            f"endpoint is {shown!r}, expected http://host:port or https://host:port, without user and path"
+        )
+    if params["timeout"] < 1:
+        raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+
+
 def admin_from(params: Mapping[str, Any]) -> Admin:
     """The connection that a module's parameters describe. Raises StoreError for values that cannot work."""
     endpoint = params["endpoint"]
-    if not re.fullmatch(r"https?://[^/@\s]+/?", endpoint):
-        raise StoreError("the endpoint is not of the form http://host:port or https://host:port, without user and path")
-    if params["timeout"] < 1:
-        raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+    check_connection(params)
     for name in ("access_key", "secret_key"):
         if not params[name]:
             raise StoreError(f"{name} is empty: give the keys of an administrator of {endpoint}")

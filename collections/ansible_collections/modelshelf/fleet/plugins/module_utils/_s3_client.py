@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin, connection_options
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import (
+    Admin,
+    check_connection,
+    connection_options,
+)
 
 try:
     import boto3
@@ -65,7 +68,8 @@ class Connection:
 
     def url(self, key: str = "") -> str:
         """How messages name an object or a prefix."""
-        return f"s3://{self.bucket}/{key} (endpoint {self.endpoint})"
+        place = f"s3://{self.bucket}/{key} " if self.bucket else ""
+        return f"{place}(endpoint {self.endpoint})"
 
 
 def connection_arguments() -> dict[str, dict[str, Any]]:
@@ -81,10 +85,7 @@ def connection_arguments() -> dict[str, dict[str, Any]]:
 
 def connection_from(params: Mapping[str, Any]) -> Connection:
     """The connection that a module's parameters describe. Raises StoreError for values that cannot work."""
-    if not re.fullmatch(r"https?://[^/@\s]+/?", params["endpoint"]):
-        raise StoreError("the endpoint is not of the form http://host:port or https://host:port, without user and path")
-    if params["timeout"] < 1:
-        raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+    check_connection(params)
     if params["ca_file"] and not Path(params["ca_file"]).is_file():
         raise StoreError(f"ca_file is {params['ca_file']}: there is no such file on the machine that runs the module")
     values = {name: params.get(name) or "" for name in ("bucket", "access_key", "secret_key", "region", "ca_file")}
@@ -110,11 +111,11 @@ def connection_of(admin: Admin, bucket: str) -> Connection:
     )
 
 
-def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 120) -> Any:
+def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 120, hasty: bool = False) -> Any:
     """A boto3 S3 client for the store. `read_timeout` is in seconds, `concurrency` the number of connections.
 
     Connection errors and the answers 429, 502, 503 and 504 are tried again until the connection's timeout; botocore's
-    own rule is off, since it repeats every 500, of which RustFS has many that only say no.
+    own rule is off, since it repeats every 500, of which RustFS has many that only say no. `hasty`: once.
     """
     with translated(connection, "connect to"):
         session = boto3.session.Session(
@@ -139,7 +140,7 @@ def make_client(connection: Connection, concurrency: int = 8, read_timeout: floa
                 max_pool_connections=concurrency + 4,
             ),
         )
-    again = _Again(connection.timeout)
+    again = _Again(connection.timeout, hasty)
     client.meta.events.register("before-call.s3", again.begin)
     client.meta.events.register("needs-retry.s3", again.pause)
     return client
@@ -165,8 +166,8 @@ def translated(connection: Connection, doing: str, key: str = "") -> Iterator[No
 class _Again:
     """botocore asks this after every try whether, and after how many seconds, there is to be another."""
 
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(self, timeout: float, hasty: bool) -> None:
+        self._timeout, self._hasty = timeout, hasty
 
     def begin(self, params: dict[str, Any], **_others: Any) -> None:
         params["context"]["modelshelf_begun"] = time.monotonic()
@@ -176,7 +177,7 @@ class _Again:
     ) -> float | None:
         """The pause in seconds; None when the answer stands. Gives the rule of _answers.retried to each request."""
         if caught_exception is not None:
-            unreachable = _is_connection_error(caught_exception)
+            unreachable = not self._hasty and _is_connection_error(caught_exception)
         else:
             unreachable = response is not None and _is_busy(response[1])
         if not unreachable:

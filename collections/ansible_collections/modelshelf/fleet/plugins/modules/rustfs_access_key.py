@@ -49,8 +49,8 @@ options:
     type: str
   policy:
     description: &policy
-      - A policy of the key's own, at most 4096 bytes. Without it, or when it is empty, the key has all rights of its
-        user.
+      - A policy of the key's own, at most 4096 bytes. When it is empty, the key has all rights of its user, as a new
+        key has without it. Without it, that of a key which is there stays as it is.
     type: dict
   name:
     description: &name

@@ -75,12 +75,6 @@ options:
     description:
       - The secret of O(cleanup_access_key).
     type: str
-  may_be_missing:
-    description:
-      - Whether the same play is about to make the key, the bucket or the policy, or to change them. In check mode, what
-        is then found missing or wrong is a warning. It has no effect otherwise.
-    type: bool
-    default: false
 seealso:
   - plugin: modelshelf.fleet.readonly_prefix_policy
     plugin_type: filter
@@ -155,7 +149,6 @@ def main() -> None:
             "versioned": {"type": "bool", "default": False},
             "cleanup_access_key": {"type": "str", "no_log": False},
             "cleanup_secret_key": {"type": "str", "no_log": True},
-            "may_be_missing": {"type": "bool", "default": False},
         },
         required_together=[("cleanup_access_key", "cleanup_secret_key")],
         supports_check_mode=True,

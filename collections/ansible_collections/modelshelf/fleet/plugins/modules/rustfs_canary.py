@@ -14,7 +14,7 @@ author:
   - Modelshelf contributors (@modelshelf)
 description:
   - RustFS says that it is ready with a full disk and with too few drives. This module writes a random object into a
-    bucket of its own, reads it back, compares, deletes it, and removes the bucket.
+    bucket of its own, V(modelshelf-canary), reads it back, compares, deletes it, and removes the bucket.
   - What fails is tried again until O(timeout), apart from refused keys, certificates and clocks.
   - Nothing is left behind, so nothing counts as changed.
 extends_documentation_fragment:
@@ -30,12 +30,6 @@ attributes:
     support: none
     details:
       - There is nothing to show.
-options:
-  bucket:
-    description:
-      - The bucket that is made and removed again. It must not be one with content of yours.
-    type: str
-    default: modelshelf-canary
 seealso:
   - module: modelshelf.fleet.rustfs_ready
 """
@@ -64,7 +58,7 @@ skipped_reason:
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._canary import prove_write
+from ansible_collections.modelshelf.fleet.plugins.module_utils._canary import BUCKET, prove_write
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import ModelshelfError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import BOTO3, connection_options
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import BOTO3_ERROR, connection_from
@@ -73,7 +67,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import
 def main() -> None:
     """Checks the parameters, then writes."""
     module = AnsibleModule(
-        argument_spec={**connection_options(), "bucket": {"type": "str", "default": "modelshelf-canary"}},
+        argument_spec=connection_options(),
         supports_check_mode=True,
     )
     if BOTO3_ERROR:
@@ -81,7 +75,7 @@ def main() -> None:
     if module.check_mode:
         module.exit_json(changed=False, skipped_reason="check mode writes no object")
     try:
-        steps = prove_write(connection_from(module.params), module.params["timeout"])
+        steps = prove_write(connection_from({**module.params, "bucket": BUCKET}), module.params["timeout"])
     except ModelshelfError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, steps=steps)

@@ -115,6 +115,12 @@ paths:
   type: list
   elements: str
   sample: [/data/rustfs0, /data/rustfs1]
+formatted:
+  description: Those of RV(paths) that a server has formatted already.
+  returned: success
+  type: list
+  elements: str
+  sample: [/data/rustfs0, /data/rustfs1]
 drives:
   description: The number of drives of the whole store.
   returned: success
@@ -139,11 +145,13 @@ problems:
   elements: str
 """
 
+from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_host import (
+    FORMAT_FILE,
     Recorded,
     Rules,
     local_drives,
@@ -193,12 +201,14 @@ def _rules(params: dict[str, Any]) -> Rules:
         tuple(params["new_volumes"]),
         params["minimum_free"],
         params["allow_shared_device"],
+        params["record"],
     )
 
 
 def _answer(layout: Layout, drives: list[Drive], recorded: Recorded) -> dict[str, Any]:
     return {
         "paths": [drive.path for drive in drives],
+        "formatted": [drive.path for drive in drives if Path(drive.path, FORMAT_FILE).exists()],
         "drives": len(layout.drives),
         "sets": sum(pool.sets for pool in layout.pools),
         "hosts": list(layout.hosts),

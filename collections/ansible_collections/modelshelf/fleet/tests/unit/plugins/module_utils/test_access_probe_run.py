@@ -48,7 +48,6 @@ PARAMS: dict[str, Any] = {
     "versioned": False,
     "cleanup_access_key": "root",
     "cleanup_secret_key": "canary-root",
-    "may_be_missing": False,
 }
 
 
@@ -195,13 +194,3 @@ def test_without_a_cleanup_key_the_readers_own_is_tried() -> None:
     assert wanted.cleanup == wanted.reader
     assert wanted_from(PARAMS).cleanup.access_key == "root"
     assert "canary" not in repr(wanted_from(PARAMS))
-
-
-def test_in_check_mode_what_the_play_is_about_to_make_may_be_missing(store: Store) -> None:
-    store.odd, warnings = {LIST: (403, "InvalidAccessKeyId")}, []
-    params = {**PARAMS, "may_be_missing": True}
-    result = probe_access(params, check_mode=True, warn=warnings.append)
-    assert result == {"changed": False, "probes": []}
-    assert "does not know the access key" in warnings[0]
-    with pytest.raises(UnknownKey):
-        probe_access(params, check_mode=False, warn=warnings.append)

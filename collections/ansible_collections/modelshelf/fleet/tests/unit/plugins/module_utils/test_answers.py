@@ -140,3 +140,23 @@ def test_a_silent_server_can_be_left_at_once() -> None:
         retried(Calls(Unreachable("no answer")), 60, again=Unavailable, sleep=pauses.append)
     assert pauses == []
     assert retried(Calls(Unavailable("503")), 60, again=Unavailable, sleep=pauses.append) == "done"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "said"),
+    [
+        (
+            404,
+            StoreError,
+            "could not remove the user 'x' (endpoint http://s): 404: a web page, from a server that is no",
+        ),
+        (403, StoreError, "no store"),
+        (501, StoreError, "no store"),
+        (502, Unavailable, "502: the server cannot now"),
+    ],
+)
+def test_a_web_page_is_no_answer_of_a_store(status: int, kind: type[StoreError], said: str) -> None:
+    error = answered(status, "Error", '<!DOCTYPE HTML>\n<html lang="en"> File not found')
+    assert type(error) is kind
+    assert said in str(error)
+    assert "DOCTYPE" not in str(error)

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._readers import readers, store_identities
+from ansible_collections.modelshelf.fleet.plugins.module_utils._readers import (
+    readers,
+    store_identities,
+    with_rights_in_use,
+)
 
 MODELS = [{"name": "Qwen/Qwen2", "version": "v1"}, {"name": "opt-125m", "version": "v1"}]
 OWN = {"opt-125m": {"access_key": "opt-key", "secret_key": "opt-secret"}}
@@ -108,3 +112,34 @@ def test_a_writers_key_that_hosts_have_too_is_refused() -> None:
     found = readers_filter(MODELS, "fleet", "fleet-secret")
     with pytest.raises(ValueError, match="a host could write with it"):
         store_identities(MODELS, "models", found, {"access_key": "fleet", "secret_key": "x"})
+
+
+def policies_of(found: list[dict[str, Any]], versioned: bool = False) -> list[dict[str, Any]]:
+    return list(store_identities(MODELS, "models", found, WRITER, versioned)["policies"])
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_an_earlier_reader_keeps_a_model_that_hosts_still_read_through_it(versioned: bool) -> None:
+    there = policies_of(readers_filter(MODELS, "fleet", "s"), versioned)
+    fleet, own = with_rights_in_use(readers_filter(MODELS, "fleet", "s", OWN), there, "models")
+    assert (fleet["slugs"], fleet["in_use"]) == (["qwen-qwen2", "opt-125m"], ["opt-125m"])
+    assert (own["slugs"], own["in_use"]) == (["opt-125m"], [])
+    # And back again: the fleet's reader reads it, the other one keeps what it has until it goes.
+    (back,) = with_rights_in_use(readers_filter(MODELS, "fleet", "s"), policies_of([fleet, own], versioned), "models")
+    assert (back["slugs"], back["in_use"]) == (["qwen-qwen2", "opt-125m"], [])
+
+
+def test_nothing_else_is_kept() -> None:
+    """Not a model that the inventory no longer has, nor what a policy was given by hand, nor another bucket."""
+    odd = [
+        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/*"]}]}},
+        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::other/opt-125m/*"]}]}},
+        {"name": "somebody", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/opt-125m/*"]}]}},
+        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/gone/*"]}]}},
+        {"name": "modelshelf-reader", "policy": {}},
+    ]
+    wanted = readers_filter(MODELS, "fleet", "s", OWN)
+    for item in odd:
+        found = with_rights_in_use(wanted, [item], "models")
+        assert [(reader["slugs"], reader["in_use"]) for reader in found] == [(["qwen-qwen2"], []), (["opt-125m"], [])]
+    assert [reader["in_use"] for reader in with_rights_in_use(wanted, [], "models")] == [[], []]

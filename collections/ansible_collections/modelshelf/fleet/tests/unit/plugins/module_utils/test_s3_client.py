@@ -201,3 +201,11 @@ def test_other_failures_name_the_object_too() -> None:
     expected = pytest.raises(StoreError, match=r"could not sum s3://models/k .*: no number")
     with expected, translated(CONNECTION, "sum", "k"):
         raise ValueError("no number")
+
+
+def test_a_hasty_client_does_not_wait_for_a_server_that_is_not_there() -> None:
+    connection = Connection("http://127.0.0.1:9", "models", "a", "s", timeout=30)
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match="no answer"), translated(connection, "list"):
+        make_client(connection, hasty=True).list_buckets()
+    assert time.monotonic() - began < 15
