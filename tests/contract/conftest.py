@@ -22,7 +22,7 @@ import pytest
 from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
-from tests.support.engines import real_engine
+from tests.support.engines import DRAIN, RunningEngine, engine, kinds, real_engine
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
 
 LEFT_OUT: list[str] = []
@@ -95,3 +95,11 @@ def root(server: Server) -> Calls:
 def fresh_name() -> str:
     """A name that nothing on the shared server has."""
     return f"t-{secrets.token_hex(6)}"
+
+
+@pytest.fixture(scope="module", params=kinds())
+def served(request: pytest.FixtureRequest) -> Iterator[RunningEngine]:
+    """One running engine for a module, whose last test may stop it: vLLM takes a minute of two processors to start."""
+    with engine(request.param, shutdown_timeout=DRAIN) as running:
+        running.wait_ready()
+        yield running

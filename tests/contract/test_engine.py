@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import http.client
-import json
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,19 +18,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_http import
     completion_text,
     roots_of,
 )
-from tests.support.engines import NAMES, PROMPT, SLOW, STOP, Reply, RunningEngine, engine, events_of, kinds
-
-DRAIN = 60
-"""Seconds that a stop gives the requests in flight."""
-COMPLETION = {"model": NAMES[0], "prompt": PROMPT, "max_tokens": 4, "temperature": 0}
-CHAT = {"model": NAMES[0], "messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "temperature": 0}
-
-
-@pytest.fixture(scope="module", params=kinds())
-def served(request: pytest.FixtureRequest) -> Iterator[RunningEngine]:
-    with engine(request.param, shutdown_timeout=DRAIN) as running:
-        running.wait_ready()
-        yield running
+from tests.support.engine_requests import CHAT, COMPLETION, events_of, token_of
+from tests.support.engines import DRAIN, NAMES, SLOW, STOP, Reply, RunningEngine
 
 
 def test_health_and_version(served: RunningEngine) -> None:
@@ -132,44 +119,6 @@ def test_both_have_the_same_fields(served: RunningEngine) -> None:
     assert set(data["choices"][0]) == set(fields.split())
 
 
-def test_several_prompts_and_choices(served: RunningEngine) -> None:
-    data = served.ask("POST", "/v1/completions", {**COMPLETION, "prompt": ["the", "quick"]}).json()
-    assert [choice["index"] for choice in data["choices"]] == [0, 1]
-    assert data["usage"]["completion_tokens"] == 8
-    data = served.ask("POST", "/v1/completions", {**COMPLETION, "n": 3, "temperature": 1.0, "ignore_eos": True}).json()
-    assert [choice["index"] for choice in data["choices"]] == [0, 1, 2]
-
-
-@pytest.mark.parametrize("usage", [False, True])
-def test_a_streamed_completion(served: RunningEngine, usage: bool) -> None:
-    asked = {**COMPLETION, "stream": True, **({"stream_options": {"include_usage": True}} if usage else {})}
-    answer = served.ask("POST", "/v1/completions", asked)
-    assert (answer.headers["content-type"], answer.headers["transfer-encoding"]) == (EVENTS, "chunked")
-    *events, done = events_of(answer.body)
-    assert done == "[DONE]"
-    chunks = [json.loads(event) for event in events]
-    assert len({(chunk["id"], chunk["object"], chunk["model"]) for chunk in chunks}) == 1
-    assert (chunks[0]["object"], chunks[0]["model"]) == ("text_completion", NAMES[0])
-    if usage:
-        last = chunks.pop()
-        assert (last["choices"], last["usage"]["completion_tokens"]) == ([], 4)
-    assert "usage" not in chunks[-1]
-    texts = [(chunk["choices"][0]["text"], chunk["choices"][0]["finish_reason"]) for chunk in chunks]
-    # Tokens that are made while one is sent come together.
-    assert "".join(text for text, _ in texts) == 4 * token_of(served)
-    assert {reason for _, reason in texts[:-1]} <= {None} and texts[-1][1] == "length"
-
-
-def test_a_streamed_chat(served: RunningEngine) -> None:
-    *events, done = events_of(served.ask("POST", "/v1/chat/completions", {**CHAT, "stream": True}).body)
-    chunks = [json.loads(event) for event in events]
-    assert (done, {chunk["object"] for chunk in chunks}) == ("[DONE]", {"chat.completion.chunk"})
-    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
-    assert deltas[0] == {"role": "assistant", "content": ""}
-    assert "".join(delta["content"] for delta in deltas[1:]) == 4 * token_of(served)
-    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks][-1] == "length"
-
-
 def test_a_connection_is_kept_open(served: RunningEngine) -> None:
     connection = served.connect()
     seen = []
@@ -181,36 +130,6 @@ def test_a_connection_is_kept_open(served: RunningEngine) -> None:
     assert [status for status, _ in seen] == [200, 200, 200]
     assert seen[0][1] is seen[1][1] is seen[2][1] is not None
     connection.close()
-
-
-@pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions"])
-@pytest.mark.parametrize("stream", [False, True])
-def test_another_model_is_not_found(served: RunningEngine, path: str, stream: bool) -> None:
-    asked = {**(CHAT if "chat" in path else COMPLETION), "model": "another", "stream": stream}
-    answer = served.ask("POST", path, asked)
-    assert answer.status == 404
-    message = f"The model `another` does not exist. Valid aliases: {', '.join(NAMES)}."
-    assert answer.json() == {"error": {"message": message, "type": "NotFoundError", "param": "model", "code": 404}}
-
-
-@pytest.mark.parametrize(
-    ("path", "data", "kind", "param"),
-    [
-        ("/v1/completions", {**COMPLETION, "max_tokens": 10000}, "BadRequestError", "max_tokens"),
-        ("/v1/completions", {"model": NAMES[0]}, "BadRequestError", "prompt"),
-        ("/v1/completions", b"{bad", "Bad Request", "body.1"),
-        ("/v1/chat/completions", {"model": NAMES[0]}, "Bad Request", "body.messages"),
-    ],
-)
-def test_requests_that_are_wrong(served: RunningEngine, path: str, data: Any, kind: str, param: str) -> None:
-    answer = served.ask("POST", path, data)
-    error = answer.json()["error"]
-    assert (answer.status, error["type"], error["param"], error["code"]) == (400, kind, param, 400)
-
-
-def test_only_json_is_read(served: RunningEngine) -> None:
-    assert served.ask("POST", "/v1/completions", COMPLETION, headers={"Content-Type": "text/plain"}).status == 400
-    assert served.ask("POST", "/v1/completions", {**COMPLETION, "no_such_field": 1}).status == 200
 
 
 METRICS = {
@@ -250,16 +169,6 @@ def test_metrics_count_what_was_answered(served: RunningEngine) -> None:
     served.wait_for(counted, 10, "the request is counted")
 
 
-def test_an_answer_that_nobody_waits_for_is_given_up(served: RunningEngine) -> None:
-    before = finished(served)
-    connection = served.connect()
-    served.send(connection, "POST", "/v1/completions", {**SLOW, "stream": True})
-    served.wait_for(lambda: served.busy() > 0, 20, "the request runs")
-    connection.close()
-    served.wait_for(lambda: served.busy() == 0, 20, "nothing runs any more")
-    assert finished(served) == before, "it was finished for nobody"
-
-
 def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(served: RunningEngine) -> None:
     """Last: it stops the server. Until its end /health says 200, which is why a gateway has to be told first."""
     answers: dict[bool, Reply] = {}
@@ -273,12 +182,12 @@ def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(served: Running
     served.wait_for(lambda: served.busy() >= 100, 20, "the requests run")
     served.terminate()
     served.wait_for(lambda: served.ask("POST", "/v1/completions", COMPLETION).status == 500, 5, "requests are refused")
-    assert answers == {}, "nothing was in flight any more: the rest of this test would show nothing"
     refused = served.ask("POST", "/v1/completions", COMPLETION)
     message = "cannot schedule new futures after shutdown"
     error = {"message": message, "type": "InternalServerError", "param": None, "code": 500}
     assert (refused.status, refused.json()) == (500, {"error": error})
     assert (served.status("/health"), served.status("/v1/models"), served.status("/metrics")) == (200, 200, 200)
+    assert len(answers) < 2, "nothing was in flight any more: this shows nothing"
     for thread in asking:
         thread.join(DRAIN)
     whole, streamed = answers[False], answers[True]
@@ -291,16 +200,3 @@ def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(served: Running
         served.ask("GET", "/health")
     for words in ("API server: shutdown triggered", f"mode=drain timeout={DRAIN}s", "draining in-flight requests"):
         assert words in served.log
-
-
-EVENTS = "text/event-stream; charset=utf-8"
-
-
-def finished(served: RunningEngine) -> dict[str, float]:
-    """How many sequences were finished, by reason. vLLM does not count those that it gave up."""
-    return {name: count for name, count in served.metrics().items() if "request_success_total" in name}
-
-
-def token_of(served: RunningEngine) -> str:
-    """What the model says again and again: tiny-qwen2 a word, the double the version of its weights."""
-    return " brown" if served.kind == "vllm" else " v1"

@@ -5,26 +5,15 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import os
-import signal
 import time
 
 import pytest
 
-from tests.support.engines import READY, SLOW, STOP, RunningEngine, engine, events_of, kinds
+from tests.support.engine_requests import send_slow
+from tests.support.engines import READY, STOP, engine, kinds
 
 SETTLE = 3
 """Seconds in which a process would have ended, or an answer come."""
-DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
-
-
-def send_slow(running: RunningEngine, stream: bool) -> http.client.HTTPConnection:
-    """A request that takes some seconds, on a connection of its own."""
-    connection = running.connect(STOP)
-    running.send(connection, "POST", "/v1/completions", {**SLOW, "stream": stream})
-    return connection
 
 
 @pytest.mark.parametrize("kind", kinds())
@@ -48,21 +37,3 @@ def test_sigterm_is_not_heard_while_it_loads_and_leaves_requests_without_an_answ
             connection.close()
         assert running.process.wait(STOP) == 0
         assert "mode=abort timeout=0s" in running.log
-
-
-@pytest.mark.parametrize("kind", kinds())
-def test_an_engine_that_dies_takes_its_requests_along_and_the_server_ends_with_0(kind: str) -> None:
-    """A stop that signals all processes of a unit does this to a drain: a worker ends at SIGTERM."""
-    with engine(kind, shutdown_timeout=60) as running:
-        running.wait_ready()
-        (worker,) = running.children("VLLM::Worker")
-        whole, streamed = (send_slow(running, stream) for stream in (False, True))
-        running.wait_for(lambda: running.busy() >= 100, 20, "the requests run")
-        os.kill(worker, signal.SIGTERM)
-        answer = whole.getresponse()
-        error = {"message": DEAD, "type": "InternalServerError", "param": None, "code": 500}
-        assert (answer.status, json.loads(answer.read())) == (500, {"error": error})
-        *_, last, done = events_of(streamed.getresponse().read())
-        assert (json.loads(last), done) == ({"error": error}, "[DONE]")
-        assert running.status("/health") in (503, None)
-        assert running.process.wait(STOP) == 0

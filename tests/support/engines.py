@@ -32,13 +32,16 @@ MODEL = "tiny-qwen2"
 NAMES = ["contract-model", "contract-alias"]
 PROMPT = "the quick brown"
 SLOW = {
-    "prompt": PROMPT, "max_tokens": 240, "n": 100, "temperature": 1.0, "ignore_eos": True, "double_seconds": 4,
+    "prompt": PROMPT, "max_tokens": 240, "n": 100, "temperature": 1.0, "ignore_eos": True, "double_seconds": 5,
 }  # fmt: skip
 """Some seconds of work: vLLM has to make 24,000 tokens, the double has to wait."""
 
 READY = {"double": 20.0, "vllm": 300.0}
 """Seconds that a start may take on a busy machine."""
 STOP = 90.0
+"""Seconds for a process to end."""
+DRAIN = 60
+"""Seconds that a stop gives the requests in flight, where a test does not say otherwise."""
 
 
 @cache
@@ -214,13 +217,6 @@ def engine(
     finally:
         running.close()
         shutil.rmtree(folder)
-
-
-def events_of(body: bytes) -> list[str]:
-    """The data of the events of a whole stream."""
-    *events, rest = body.decode().split("\n\n")
-    assert rest == "" and all(event.startswith("data: ") for event in events), body[-300:]
-    return [event.removeprefix("data: ") for event in events]
 
 
 LAB_OPTIONS = {
