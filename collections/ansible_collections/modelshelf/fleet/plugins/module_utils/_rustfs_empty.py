@@ -16,7 +16,7 @@ class EmptyStore(Client):
     """A store without anything in it, for dry runs before there is one. It keeps the count of `like`."""
 
     def __init__(self, like: Client) -> None:
-        self.admin, self.calls, self.server_date = like.admin, like.calls, ""
+        self.admin, self.calls, self.server_date, self.hasty = like.admin, like.calls, "", like.hasty
 
     def raw(
         self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None, *, doing: str
