@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
@@ -74,7 +74,32 @@ def worker_command(instance: Instance, run: str, *, back: bool, library: str) ->
     return [*command, *(["--back"] if back else [])]
 
 
-def ended(instance: Instance, run: str, *, check_mode: bool) -> dict[str, Any]:
+def reached(instance: Instance, run: str, step: str) -> dict[str, Any]:
+    """Writes a step of the controller down. One that is reached already, or left behind, changes nothing."""
+    journal = Journal(instance.path)
+    move = journal.own(run)
+    if move.step != BEGUN or move.step == step:
+        return {"changed": False, **_report(move)}
+    return {"changed": True, **_report(journal.reach(run, step))}
+
+
+def taken_over(instance: Instance, run: str, who: str, *, check_mode: bool) -> dict[str, Any]:
+    """Makes the move of a run that is gone this run's own, so that it can be ended; nothing where there is none."""
+    journal = Journal(instance.path)
+    move = journal.move()
+    changed = move is not None and move.run != run
+    if changed and not check_mode:
+        move = journal.take_over(run, who)
+    return {"changed": changed, **(_report(move) if move else {"move": None})}
+
+
+def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
+    """Takes the hold away."""
+    journal = Journal(instance.path)
+    return {"changed": journal.hold() is not None if check_mode else journal.lift()}
+
+
+def ended(instance: Instance, run: str) -> dict[str, Any]:
     """Ends the move. A rollback that serves leaves a hold on the version that it came from, a swap lifts it.
 
     Raises JournalError when the move is not this run's, or is in its dangerous minute.
@@ -84,13 +109,11 @@ def ended(instance: Instance, run: str, *, check_mode: bool) -> dict[str, Any]:
     if move.step in (*FORWARD, *BACK):
         raise JournalError(f"{move} is in the middle: nothing was ended")
     result = move.step if move.step in ENDS else ABANDONED
-    line: Mapping[str, Any] = {}
-    if not check_mode:
-        line = journal.end(run, result, _hold(instance, move, result))
-        # Another version serves: what was left before no longer matters.
-        if move.action == "swap" and result == SERVED:
-            journal.lift()
-    return {"changed": True, **_report(move), "result": result, "line": dict(line)}
+    line = journal.end(run, result, _hold(instance, move, result))
+    # Another version serves: what was left before no longer matters.
+    if move.action == "swap" and result == SERVED:
+        journal.lift()
+    return {"changed": True, **_report(move), "result": result, "line": line}
 
 
 def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
@@ -103,7 +126,7 @@ def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
 
 def _report(move: Move) -> dict[str, Any]:
     names = ("run", "who", "action", "before", "to", "step", "cause")
-    return {"move": {name: getattr(move, name) for name in names}, "is_new": move.step == BEGUN}
+    return {"move": {name: getattr(move, name) for name in names}}
 
 
 def _listed(instance: Instance) -> str:

@@ -18,7 +18,10 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_states impo
     ABANDONED,
     begun,
     ended,
+    lifted,
     moved,
+    reached,
+    taken_over,
     worker_command,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
@@ -77,7 +80,7 @@ def test_generation_that_is_not_there_is_refused(main: Instance) -> None:
 
 def test_rollback_holds_and_a_second_one_is_refused_with_the_generations(main: Instance, journal: Journal) -> None:
     move_to(main, journal, SERVED, action="rollback", before=4, to=3)
-    report = ended(main, "r1", check_mode=False)
+    report = ended(main, "r1")
     assert (report["result"], report["line"]["action"]) == (SERVED, "rollback")
     hold = journal.hold()
     assert hold
@@ -92,7 +95,7 @@ def test_rollback_holds_and_a_second_one_is_refused_with_the_generations(main: I
 def test_a_rollback_that_another_run_ends_holds_too(main: Instance, journal: Journal) -> None:
     move_to(main, journal, SERVED, action="rollback", before=4, to=3)
     journal.take_over("r2", "night")
-    assert ended(main, "r2", check_mode=False)["line"]["action"] == "recover"
+    assert ended(main, "r2")["line"]["action"] == "recover"
     hold = journal.hold()
     assert hold
     assert (hold.generation, hold.who) == (4, "night")
@@ -101,9 +104,9 @@ def test_a_rollback_that_another_run_ends_holds_too(main: Instance, journal: Jou
 @pytest.mark.parametrize(("step", "stays"), [(SERVED, False), (REVERTED, True), (FAILED, True), ("drained", True)])
 def test_a_swap_that_serves_lifts_the_hold(main: Instance, journal: Journal, step: str, stays: bool) -> None:
     move_to(main, journal, SERVED, action="rollback", before=4, to=3)
-    ended(main, "r1", check_mode=False)
+    ended(main, "r1")
     move_to(main, journal, step, before=3, to=2)
-    report = ended(main, "r1", check_mode=False)
+    report = ended(main, "r1")
     assert report["result"] == (ABANDONED if step == "drained" else step)
     assert isinstance(journal.hold(), Hold) is stays
 
@@ -112,15 +115,36 @@ def test_what_is_in_the_middle_is_not_ended(main: Instance, journal: Journal) ->
     for step in ("stop", "gate", "revert-start"):
         move_to(main, journal, step)
         with pytest.raises(JournalError, match=rf"\(step {step}\) is in the middle"):
-            ended(main, "r1", check_mode=False)
+            ended(main, "r1")
     assert journal.history() == []
 
 
-def test_dry_run_ends_nothing(main: Instance, journal: Journal) -> None:
+def test_steps_of_the_controller_never_go_back(main: Instance, journal: Journal) -> None:
+    begun(main, MOVE, check_mode=False)
+    assert reached(main, "r1", "drained")["changed"] is True
+    assert reached(main, "r1", "drained")["changed"] is False
+    journal.reach("r1", "gate")
+    assert reached(main, "r1", "drained")["move"]["step"] == "gate"
+
+
+def test_a_move_is_taken_over_once(main: Instance, journal: Journal) -> None:
+    assert taken_over(main, "r2", "night", check_mode=False) == {"changed": False, "move": None}
+    begun(main, MOVE, check_mode=False)
+    assert taken_over(main, "r2", "night", check_mode=True)["changed"] is True
+    assert journal.own("r1")
+    assert taken_over(main, "r2", "night", check_mode=False)["move"]["who"] == "night"
+    assert taken_over(main, "r2", "night", check_mode=False)["changed"] is False
+
+
+def test_a_hold_is_lifted_when_told(main: Instance, journal: Journal) -> None:
     move_to(main, journal, SERVED, action="rollback", before=4, to=3)
-    assert ended(main, "r1", check_mode=True)["changed"] is True
-    assert (journal.hold(), journal.history()) == (None, [])
-    assert journal.move()
+    ended(main, "r1")
+    assert [lifted(main, check_mode=check)["changed"] for check in (True, False, True, False)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def waiting(states: Sequence[str], log: str = "") -> Systemd:
