@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import is_gone, this_run
-from ansible_collections.modelshelf.fleet.plugins.test.gone_run import TestModule as Tests
+from ansible_collections.modelshelf.fleet.plugins.test.gone_run import TestModule as GoneRun
 
 ME = socket.gethostname()
 
@@ -22,7 +22,7 @@ def test_the_run_is_the_parent_and_is_there() -> None:
     assert this_run() == this_run()
     assert this_run().startswith(f"{ME}:{os.getppid()}:")
     assert not is_gone(this_run())
-    assert not Tests().tests()["gone_run"](this_run())
+    assert not GoneRun().tests()["gone_run"](this_run())
 
 
 def test_a_process_that_ended_is_gone() -> None:
