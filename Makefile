@@ -38,6 +38,7 @@ test-full: test
 
 full: environment
 	$(PYTEST) -q -s tests/full
+	CONTRACT_VLLM=1 $(BIN)/pytest --junitxml=$(RESULTS)/full-engine.xml -q tests/contract -k vllm
 	@$(PYTHON) -m lab hosts --name test
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
 	@$(PYTHON) -m lab down --name test

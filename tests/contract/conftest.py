@@ -7,7 +7,7 @@
 RUSTFS_URL (with RUSTFS_ACCESS_KEY and RUSTFS_SECRET_KEY) names a running server; RUSTFS_BIN a real server that is
 started here on an empty folder; without either it is the stand-in, packed into one file and started in the same way.
 
-The tests of engines (test_engine*.py) run on the double of vLLM, and on vLLM itself where the lab has made it.
+The tests of engines (test_engine*.py) run on the double of vLLM, and with CONTRACT_VLLM on the vLLM that the lab has made.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"contract: tried on {url or binary or 'the stand-in'}")
     vllm = real_engine()
     terminalreporter.write_line(
-        f"contract: engines tried on the double and {vllm}" if vllm else "contract: no vLLM here: the double alone"
+        f"contract: engines tried on the double and {vllm}"
+        if vllm
+        else "contract: engines tried on the double alone (CONTRACT_VLLM=1 adds the lab's vLLM)"
     )
     if LEFT_OUT:
         terminalreporter.write_line(f"contract: {len(LEFT_OUT)} tests start a server of their own: left out")

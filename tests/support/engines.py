@@ -46,7 +46,12 @@ DRAIN = 60
 
 @cache
 def real_engine() -> Path | None:
-    """The lab's vLLM, where the lab has made it and this machine has its Python; None otherwise."""
+    """The lab's vLLM, when CONTRACT_VLLM asks for it; None otherwise, or where the lab has not made it yet.
+
+    Its starts take minutes, and want the processors for themselves.
+    """
+    if not os.environ.get("CONTRACT_VLLM"):
+        return None
     top = CACHE / "engine" / f"vllm-{VLLM_VERSION}-{fingerprint(BUILD, VLLM_VERSION, HOST_SUITE)}"
     usable = (top / "engine.complete").exists() and (CACHE / "models" / MODEL / "config.json").exists()
     # The environment was made in a host: its links point to that host's Python.
