@@ -138,7 +138,7 @@ def test_of_many_that_begin_at_once_one_gets_the_instance(tmp_path: Path) -> Non
     processes = [context.Process(target=_begin, args=(tmp_path, f"r{number}", results)) for number in range(8)]
     for process in processes:
         process.start()
-    said = sorted(results.get(timeout=30) for _ in processes)
+    said = sorted(results.get(timeout=30) for _process in processes)
     for process in processes:
         process.join()
     assert said.count("refused") == 7
