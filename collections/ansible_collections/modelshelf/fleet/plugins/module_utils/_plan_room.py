@@ -1,0 +1,148 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a host has to fetch before its instances move, and whether old and new fit on it together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import human_bytes
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input import (
+    MOVE,
+    Findings,
+    Host,
+    Shelf,
+    Step,
+    Version,
+)
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Versions with their bytes: to fetch, to keep (old and new together), and to remove first to make room."""
+
+    fetch: dict[Version, int]
+    keep: dict[Version, int]
+    remove: dict[Version, int]
+
+    @property
+    def fetch_bytes(self) -> int:
+        return sum(self.fetch.values())
+
+    @property
+    def keep_bytes(self) -> int:
+        return sum(self.keep.values())
+
+
+def plan_staging(host: Host, shelf: Shelf, findings: Findings) -> Staging:
+    """What the host fetches, keeps and removes. Adds to `findings` what is missing on the shelf and what does not fit.
+
+    A version that two instances want is fetched once, and of a version that is there in part only the rest.
+    """
+    kept_moves = [step for step in host.moves if step.kept]
+    fetch: dict[Version, int] = {}
+    for version in dict.fromkeys(step.wanted for step in kept_moves):
+        there = host.present.get(version, 0)
+        size = _size(host, shelf, version)
+        if size is not None and size > there:
+            fetch[version] = size - there
+    for step in host.moves:
+        if step.instance.get("source") != "nfs":
+            _check_shelf(host, shelf, step, findings)
+    keep: dict[Version, int] = {}
+    for version in _kept_versions(host):
+        size = _size(host, shelf, version)
+        if size is not None:
+            keep[version] = size
+        elif kept_moves and version not in [step.wanted for step in kept_moves]:
+            findings.notices.append(
+                f"{host.name}: the size of {version} is not known, neither from the shelf nor from the host;"
+                " it is counted as nothing"
+            )
+    unused = {version: size for version, size in host.present.items() if version not in _kept_versions(host) and size}
+    fetched = sum(fetch.values())
+    crowded = host.free is not None and fetched > host.free
+    staging = Staging(fetch, keep, unused if crowded else {})
+    if kept_moves:
+        _check_room(host, staging, findings)
+    for step in host.moves:
+        if step.instance.get("source") == "stream":
+            findings.notices.append(f"{host.name}: {step.name} streams {step.wanted} from the store when it starts")
+    return staging
+
+
+def as_list(versions: dict[Version, int]) -> list[dict[str, Any]]:
+    """Versions as plain data."""
+    return [{"model": item.model, "version": item.version, "bytes": size} for item, size in versions.items()]
+
+
+def _size(host: Host, shelf: Shelf, version: Version) -> int | None:
+    """The size of a version: what the shelf says, otherwise what the host has of it."""
+    return shelf.sizes.get(version, host.present.get(version))
+
+
+def _kept_versions(host: Host) -> list[Version]:
+    """What must be on the host at the same time: old and new of what moves, and of the rest what it can go back to."""
+    return list(dict.fromkeys([*_of_steps(host), *host.strangers.values()]))
+
+
+def _of_steps(host: Host) -> Iterable[Version]:
+    for step in host.steps:
+        if not step.kept:
+            continue
+        if step.current is not None:
+            yield step.current
+        if step.fate == MOVE:
+            yield step.wanted
+        elif step.previous is not None and step.previous in host.present:
+            yield step.previous
+
+
+def _check_shelf(host: Host, shelf: Shelf, step: Step, findings: Findings) -> None:
+    if step.wanted in shelf.sizes:
+        return
+    if step.wanted in host.present:
+        if shelf.known:
+            findings.notices.append(f"{host.name}: {step.wanted} is not on the shelf any more; the host has it")
+        return
+    where = f"{host.name}: {step.name} wants version {step.wanted.version} of {step.display_name}"
+    there = ", ".join(shelf.versions(step.wanted.model))
+    if not shelf.known:
+        advice = "which is not on the host, and the store was not asked. Bring the store up and plan again"
+    elif there:
+        advice = f"which is not on the shelf: it has no manifest. Publish it, or choose one of: {there}"
+    else:
+        advice = "which is not on the shelf: no version of this model is. Publish it"
+    findings.refusals.append(f"{where}, {advice}")
+
+
+def _check_room(host: Host, staging: Staging, findings: Findings) -> None:
+    what = " + ".join(f"{version} {human_bytes(size)}" for version, size in staging.keep.items())
+    if host.budget is not None and staging.keep_bytes > host.budget:
+        findings.refusals.append(
+            f"{host.name}: old and new together need {human_bytes(staging.keep_bytes)} ({what}), the budget of the"
+            f" cache is {human_bytes(host.budget)}. Raise the budget to {staging.keep_bytes} bytes at least"
+        )
+    if not staging.fetch:
+        return
+    if host.free is None:
+        findings.notices.append(
+            f"{host.name}: the free room for {human_bytes(staging.fetch_bytes)} is not known and was not checked"
+        )
+        return
+    removable = sum(staging.remove.values())
+    short = staging.fetch_bytes - host.free - removable
+    if short > 0:
+        total = f" of {human_bytes(host.total)}" if host.total is not None else ""
+        unused = f", and {human_bytes(removable)} in versions that no instance uses" if removable else ""
+        findings.refusals.append(
+            f"{host.name}: {human_bytes(staging.fetch_bytes)} are to be fetched beside what is there, but"
+            f" {human_bytes(host.free)}{total} are free{unused}: {human_bytes(short)} too little for old and new"
+            f" together ({what}). Make room on the file system of the cache"
+        )
+    elif staging.remove:
+        names = ", ".join(map(str, staging.remove))
+        findings.notices.append(f"{host.name}: {names} must leave the cache first, to make room for what is fetched")
