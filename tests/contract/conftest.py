@@ -7,7 +7,7 @@
 RUSTFS_URL (with RUSTFS_ACCESS_KEY and RUSTFS_SECRET_KEY) names a running server; RUSTFS_BIN a real server that is
 started here on an empty folder; without either it is the stand-in, packed into one file and started in the same way.
 
-The tests of engines (test_engine*.py) run on the double of vLLM; with CONTRACT_VLLM on the vLLM that the lab has made, too.
+The tests of engines (test_engine*.py) run on the double of vLLM; with CONTRACT_VLLM on the lab's vLLM, too.
 """
 
 from __future__ import annotations

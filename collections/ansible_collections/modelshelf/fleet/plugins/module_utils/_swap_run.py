@@ -10,8 +10,9 @@ systemd runs it in a unit of its own, so that it ends what it began whatever bec
 from __future__ import annotations
 
 import argparse
-import subprocess
+import asyncio
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
@@ -22,17 +23,15 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import S
 
 
 def run_command(command: Sequence[str], **_options: object) -> tuple[int, str, str]:
-    """What AnsibleModule.run_command does for a module."""
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        errors="replace",
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
-    )
-    return done.returncode, done.stdout, done.stderr
+    """What AnsibleModule.run_command does for a module, which this is not."""
+    return asyncio.run(_run(command))
+
+
+async def _run(command: Sequence[str]) -> tuple[int, str, str]:
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment)
+    output, error = (text.decode(errors="replace") for text in await process.communicate())
+    return await process.wait(), output, error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
