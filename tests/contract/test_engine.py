@@ -18,8 +18,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_http import
     completion_text,
     roots_of,
 )
-from tests.support.engine_requests import CHAT, COMPLETION, events_of, token_of
-from tests.support.engines import DRAIN, NAMES, SLOW, STOP, Reply, RunningEngine
+from tests.support.engine_requests import CHAT, COMPLETION, events_of, token_of, wait_for_slow
+from tests.support.engines import DRAIN, NAMES, SEQUENCES, STOP, Reply, RunningEngine
 
 
 def test_health_and_version(served: RunningEngine) -> None:
@@ -166,7 +166,7 @@ def test_metrics_count_what_was_answered(served: RunningEngine) -> None:
         after = served.metrics()
         return {name: after[name] - before[name] for name in wanted} == wanted
 
-    served.wait_for(counted, 10, "the request is counted")
+    served.wait_for(counted, "the request is counted")
 
 
 def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(served: RunningEngine) -> None:
@@ -174,27 +174,28 @@ def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(served: Running
     answers: dict[bool, Reply] = {}
 
     def ask(stream: bool) -> None:
-        answers[stream] = served.ask("POST", "/v1/completions", {**SLOW, "stream": stream}, timeout=DRAIN + 30)
+        answers[stream] = served.ask("POST", "/v1/completions", served.slow(stream=stream), timeout=DRAIN)
 
     asking = [threading.Thread(target=ask, args=(stream,)) for stream in (False, True)]
     for thread in asking:
         thread.start()
-    served.wait_for(lambda: served.busy() >= 100, 20, "the requests run")
+    wait_for_slow(served, 2)
     served.terminate()
-    served.wait_for(lambda: served.ask("POST", "/v1/completions", COMPLETION).status == 500, 5, "requests are refused")
+    served.wait_for(lambda: served.ask("POST", "/v1/completions", COMPLETION).status == 500, "requests are refused")
     refused = served.ask("POST", "/v1/completions", COMPLETION)
     message = "cannot schedule new futures after shutdown"
     error = {"message": message, "type": "InternalServerError", "param": None, "code": 500}
     assert (refused.status, refused.json()) == (500, {"error": error})
     assert (served.status("/health"), served.status("/v1/models"), served.status("/metrics")) == (200, 200, 200)
     assert len(answers) < 2, "nothing was in flight any more: this shows nothing"
+    served.let_go()
     for thread in asking:
         thread.join(DRAIN)
     whole, streamed = answers[False], answers[True]
     choices = whole.json()["choices"]
-    assert (whole.status, len(choices), {choice["finish_reason"] for choice in choices}) == (200, 100, {"length"})
+    assert (whole.status, len(choices), {choice["finish_reason"] for choice in choices}) == (200, SEQUENCES, {"length"})
     assert (streamed.status, events_of(streamed.body)[-1]) == (200, "[DONE]")
-    assert streamed.body.count(b'"finish_reason":"length"') == 100
+    assert streamed.body.count(b'"finish_reason":"length"') == SEQUENCES
     assert served.process.wait(STOP) == 0
     with pytest.raises((OSError, http.client.HTTPException)):
         served.ask("GET", "/health")

@@ -1,86 +1,71 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The double itself: its pace, its seats, its load, and how it is installed."""
+"""The double itself: its pace, its seats, many requests at once, and how it is installed."""
 
 from __future__ import annotations
 
 import http.client
-import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.double.install import install, wheel
 from tests.support.engine_requests import COMPLETION
-from tests.support.engines import NAMES, RunningEngine, engine, make_model
+from tests.support.engines import DRAIN, NAMES, PATIENCE, STOP, RunningEngine, engine, make_model
 
 
 def test_a_request_says_how_long_its_answer_takes() -> None:
-    with engine("double") as running:
+    with engine("double", environment={"DOUBLE_TOKEN_S": "3600"}) as running:
         running.wait_ready()
-        connection = running.connect()
-        asked = {**COMPLETION, "stream": True, "double_seconds": 2}
-        running.send(connection, "POST", "/v1/completions", asked)
-        answer = connection.getresponse()
-        times = []
-        while line := answer.readline():
-            if line.startswith(b"data: {"):
-                times.append(time.monotonic())
-        assert [1 for before, after in itertools.pairwise(times) if 0.3 < after - before < 0.9] == [1, 1, 1]
-
-
-def test_a_whole_answer_that_nobody_waits_for_is_given_up() -> None:
-    with engine("double") as running:
-        running.wait_ready()
-        connection = running.connect()
-        running.send(connection, "POST", "/v1/completions", {**COMPLETION, "double_seconds": 20})
-        running.wait_for(lambda: in_flight(running) == (1, 0), 5, "it runs")
+        connection = send(running)
+        running.wait_for(lambda: running.in_flight() == (1, 0), "it runs")
+        assert running.ask("POST", "/v1/completions", {**COMPLETION, "double_seconds": 0.1}).status == 200
+        assert running.in_flight() == (1, 0)
         connection.close()
-        running.wait_for(lambda: in_flight(running) == (0, 0), 5, "it is given up")
 
 
-def test_a_stop_that_signals_every_process_breaks_the_drain() -> None:
-    """Why the units may not stop a server with KillMode=control-group."""
-    with engine("double", shutdown_timeout=30) as running:
+def send(running: RunningEngine, **more: object) -> http.client.HTTPConnection:
+    """One completion, which is not waited for."""
+    connection = running.connect()
+    running.send(connection, "POST", "/v1/completions", {**COMPLETION, **more})
+    return connection
+
+
+def test_a_whole_answer_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:
+    with engine("double") as running:
         running.wait_ready()
-        connection = running.connect()
-        running.send(connection, "POST", "/v1/completions", {**COMPLETION, "double_seconds": 4})
-        running.wait_for(lambda: in_flight(running) == (1, 0), 5, "it runs")
+        connection = send(running, double_until=str(tmp_path / "never"))
+        running.wait_for(lambda: running.in_flight() == (1, 0), "it runs")
+        connection.close()
+        running.wait_for(lambda: running.in_flight() == (0, 0), "it is given up")
+
+
+def test_a_stop_that_signals_every_process_breaks_the_drain(tmp_path: Path) -> None:
+    """Why the units may not stop a server with KillMode=control-group."""
+    with engine("double", shutdown_timeout=DRAIN) as running:
+        running.wait_ready()
+        connection = send(running, double_until=str(tmp_path / "never"))
+        running.wait_for(lambda: running.in_flight() == (1, 0), "it runs")
         os.killpg(running.process.pid, signal.SIGTERM)
         assert connection.getresponse().status == 500
-        assert running.process.wait(20) == 0
+        assert running.process.wait(STOP) == 0
 
 
-def test_requests_beyond_the_seats_wait() -> None:
+def test_requests_beyond_the_seats_wait(tmp_path: Path) -> None:
     with engine("double", max_num_seqs=1) as running:
         running.wait_ready()
-        answers: list[int] = []
-
-        def ask() -> None:
-            asked = {**COMPLETION, "double_seconds": 2}
-            answers.append(running.ask("POST", "/v1/completions", asked).status)
-
-        asking = [threading.Thread(target=ask) for _ in range(2)]
-        for thread in asking:
-            thread.start()
-        running.wait_for(lambda: in_flight(running) == (1, 1), 5, "one runs and one waits")
-        for thread in asking:
-            thread.join(20)
-        assert (answers, in_flight(running)) == ([200, 200], (0, 0))
-
-
-def in_flight(running: RunningEngine) -> tuple[float, float]:
-    """Sequences that run, and that wait."""
-    found = running.metrics()
-    labels = f'{{engine="0",model_name="{NAMES[0]}"}}'
-    return found[f"vllm:num_requests_running{labels}"], found[f"vllm:num_requests_waiting{labels}"]
+        go = tmp_path / "go"
+        connections = [send(running, double_until=str(go)) for _ in range(2)]
+        running.wait_for(lambda: running.in_flight() == (1, 1), "one runs and one waits")
+        go.touch()
+        assert [connection.getresponse().status for connection in connections] == [200, 200]
+        assert running.in_flight() == (0, 0)
 
 
 def test_the_answers_name_the_version_of_the_weights(tmp_path: Path) -> None:
@@ -113,7 +98,7 @@ def test_many_requests_at_once_are_all_answered() -> None:
         for thread in asking:
             thread.start()
         for thread in asking:
-            thread.join(60)
+            thread.join(PATIENCE)
         assert failed == []
         labels = f'{{engine="0",finished_reason="length",model_name="{NAMES[0]}"}}'
         assert running.metrics()[f"vllm:request_success_total{labels}"] == 400

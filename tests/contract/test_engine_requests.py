@@ -12,8 +12,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.engine_requests import CHAT, COMPLETION, events_of, finished, send_slow, token_of
-from tests.support.engines import NAMES, SLOW, STOP, RunningEngine
+from tests.support.engine_requests import (
+    CHAT,
+    COMPLETION,
+    events_of,
+    finished,
+    send_slow,
+    token_of,
+    wait_for_slow,
+)
+from tests.support.engines import NAMES, STOP, RunningEngine
 
 EVENTS = "text/event-stream; charset=utf-8"
 DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
@@ -89,11 +97,10 @@ def test_only_json_is_read(served: RunningEngine) -> None:
 
 def test_an_answer_that_nobody_waits_for_is_given_up(served: RunningEngine) -> None:
     before = finished(served)
-    connection = served.connect()
-    served.send(connection, "POST", "/v1/completions", {**SLOW, "stream": True})
-    served.wait_for(lambda: served.busy() > 0, 20, "the request runs")
+    connection = send_slow(served, stream=True)
+    wait_for_slow(served, 1)
     connection.close()
-    served.wait_for(lambda: served.busy() == 0, 20, "nothing runs any more")
+    wait_for_slow(served, 0)
     assert finished(served) == before, "it was finished for nobody"
 
 
@@ -101,7 +108,7 @@ def test_an_engine_that_dies_takes_its_requests_along_and_the_server_ends_with_0
     """A stop that signals all processes of a unit does this to a drain: a worker ends at SIGTERM."""
     (worker,) = served.children("VLLM::Worker")
     whole, streamed = (send_slow(served, stream) for stream in (False, True))
-    served.wait_for(lambda: served.busy() >= 100, 20, "the requests run")
+    wait_for_slow(served, 2)
     os.kill(worker, signal.SIGTERM)
     answer = whole.getresponse()
     error = {"message": DEAD, "type": "InternalServerError", "param": None, "code": 500}

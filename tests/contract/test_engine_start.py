@@ -25,7 +25,7 @@ def last_words(kind: str, model: Path | None = None, *, status: int = 1, **optio
     """The log of a server that must not start."""
     environment = {"DOUBLE_CRASH": str(options.pop("crash"))} if "crash" in options else {}
     with engine(kind, model=model, environment=environment, **options) as running:
-        assert running.process.wait(READY[kind]) == status, running.log
+        assert running.process.wait(READY) == status, running.log
         assert not running.children("VLLM")
         return running.log.splitlines()
 

@@ -16,7 +16,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -37,11 +36,15 @@ class Children:
         self._device = _lock(faults.device)
         self._ending = False
         reader, self._writer = os.pipe()
+        up, self._up = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self._writer)
             self._run(lambda: self._be_engine(reader))
         os.close(reader)
+        os.close(self._up)
+        os.read(up, 1)  # until the worker is there
+        os.close(up)
         if self._device is not None:
             os.close(self._device)
         self.dead = threading.Event()
@@ -72,14 +75,15 @@ class Children:
         os.kill(self.pid, signal.SIGKILL)
 
     def _be_engine(self, told: int) -> None:
-        _call_it("VLLM::EngineCore")
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it finishes its requests: the server knows when that is
+        _call_it("VLLM::EngineCore")
         reader, writer = os.pipe()
         worker = os.fork()
         if worker == 0:
             os.close(writer)
             self._run(lambda: self._be_worker(reader))
         os.close(reader)
+        os.close(self._up)
         gone = threading.Event()
 
         def listen() -> None:
@@ -90,14 +94,16 @@ class Children:
         while not gone.wait(0.2):
             if os.waitpid(worker, os.WNOHANG)[0]:
                 os._exit(1)
-        time.sleep(self._faults.survive_s)
+        if self._faults.survive:
+            self._faults.survive.wait()
         os.close(writer)
         os.waitpid(worker, 0)
 
     def _be_worker(self, told: int) -> None:
-        _call_it("VLLM::Worker")
-        if self._faults.survive_s:
+        if self._faults.survive:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _call_it("VLLM::Worker")
+        os.close(self._up)
         os.read(told, 1)
 
     def _run(self, work: Callable[[], None]) -> NoReturn:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum
 
+from .requests import Request
+
 _LOOK = 0.2
 """Seconds after which a request looks again whether its client is still there."""
 
@@ -66,23 +68,20 @@ class Engine:
         self.running = self.waiting = 0
         self.counts = Counts()
 
-    def generate(
-        self, tokens: int, sequences: int, prompt_tokens: int, seconds: float | None, is_gone: Callable[[], bool]
-    ) -> Generator[int, None, None]:
-        """The number of each token, when it is due: `tokens` of them for each of `sequences`, side by side.
+    def generate(self, request: Request, is_gone: Callable[[], bool]) -> Generator[int, None, None]:
+        """The number of each token, when it is due: as many for each of the request's choices, side by side.
 
-        `seconds` is for all tokens; None is the engine's own pace. Raises Refused and EngineDead at once; the
-        generator, which has to be closed, raises EngineDead and ClientGone. A request that is aborted is never
-        answered: vLLM waits for its client to go away. What was not finished is not counted, as with vLLM.
+        Raises Refused and EngineDead at once; the generator, which has to be closed, raises EngineDead and ClientGone.
+        A request that is aborted is never answered: vLLM waits for its client to go away. What was not finished is
+        not counted, as with vLLM.
         """
-        pace = self._token_s if seconds is None else seconds / max(tokens, 1)
-        made = self._generate(tokens, sequences, prompt_tokens, pace, is_gone)
+        made = self._generate(request, is_gone)
         next(made)
         return made
 
-    def _generate(
-        self, tokens: int, sequences: int, prompt_tokens: int, pace: float, is_gone: Callable[[], bool]
-    ) -> Generator[int, None, None]:
+    def _generate(self, request: Request, is_gone: Callable[[], bool]) -> Generator[int, None, None]:
+        tokens, sequences = request.tokens, request.choices
+        pace = self._token_s if request.seconds is None else request.seconds / tokens
         began, first = time.monotonic(), 0.0
         with self._changed:
             self._check(lambda: False)
@@ -98,29 +97,28 @@ class Engine:
                     self._check(is_gone)
                 self.waiting, self.running = self.waiting - sequences, self.running + sequences
                 waiting, running = 0, sequences
+            self._sleep_until(began, is_gone, request.is_held)
             start = time.monotonic()
             for number in range(tokens):
                 self._sleep_until(start + pace * (number + 1), is_gone)
                 first = first or time.monotonic() - began
                 yield number
             with self._changed:
-                self.counts.add(sequences, prompt_tokens, tokens, first, time.monotonic() - began)
+                self.counts.add(sequences, request.prompt_tokens, tokens, first, time.monotonic() - began)
         finally:
             with self._changed:
                 self.waiting, self.running = self.waiting - waiting, self.running - running
                 self._changed.notify_all()
 
-    def stop(self, timeout: float) -> int:
-        """No new requests; those in flight get `timeout` seconds, 0 none. Returns how many sequences are left."""
+    def stop(self, timeout: float) -> None:
+        """No new requests; those in flight get `timeout` seconds, 0 none."""
         with self._changed:
             if self.state is State.RUNNING:
                 self.state = State.DRAINING
             self._changed.wait_for(lambda: self.in_flight == 0 or self.state is State.DEAD, timeout)
-            left = self.in_flight
             if self.state is State.DRAINING:
                 self.state = State.ABORTED
             self._changed.notify_all()
-        return left
 
     def die(self) -> None:
         """What is in flight fails, and whatever comes."""
@@ -138,15 +136,16 @@ class Engine:
         """Sequences that run or wait."""
         return self.running + self.waiting
 
-    def _sleep_until(self, due: float, is_gone: Callable[[], bool]) -> None:
+    def _sleep_until(
+        self, due: float, is_gone: Callable[[], bool], is_held: Callable[[], bool] = lambda: False
+    ) -> None:
         while True:
-            left = due - time.monotonic()
-            stuck = self._stuck()
             with self._changed:
+                left, stuck = due - time.monotonic(), self._stuck() or is_held()
                 if left > 0 or stuck:
                     self._changed.wait(_LOOK if stuck else min(left, _LOOK))
             self._check(is_gone)
-            if due <= time.monotonic() and not self._stuck():
+            if left <= 0 and not stuck:
                 return
 
     def _stuck(self) -> bool:

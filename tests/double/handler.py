@@ -115,17 +115,15 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(wrong.code, wrong.body())
         except Refused:
             self._answer(500, _failed("cannot schedule new futures after shutdown"))
+        except EngineDead:
+            self._answer(500, _failed(DEAD))
         except ClientGone:
             self.close_connection = True
 
     def _whole(self, request: Request, writer: Writer) -> None:
-        try:
-            with closing(self._tokens(request)) as tokens:
-                for _number in tokens:
-                    pass
-        except EngineDead:
-            self._answer(500, _failed(DEAD))
-            return
+        with closing(self._tokens(request)) as tokens:
+            for _number in tokens:
+                pass
         self._answer(200, writer.whole(request.tokens))
 
     def _stream(self, request: Request, writer: Writer) -> None:
@@ -141,9 +139,7 @@ class Handler(BaseHTTPRequestHandler):
         self._chunks([b""])
 
     def _tokens(self, request: Request) -> Generator[int, None, None]:
-        return self.front.engine.generate(
-            request.tokens, request.choices, request.prompt_tokens, request.seconds, self._is_gone
-        )
+        return self.front.engine.generate(request, self._is_gone)
 
     def _is_gone(self) -> bool:
         try:

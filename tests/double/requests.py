@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 COMPLETIONS, CHAT = "/v1/completions", "/v1/chat/completions"
@@ -28,7 +29,10 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """`tokens` for each of `choices`, in `seconds` (None: at the engine's own pace). `prompt_tokens` are words."""
+    """`tokens` for each of `choices`, in `seconds` (None: at the engine's own pace). `prompt_tokens` are words.
+
+    `until` is a file that the first token waits for, if there is one: a test has the request in flight until then.
+    """
 
     chat: bool
     choices: int
@@ -37,6 +41,11 @@ class Request:
     stream: bool
     with_usage: bool
     seconds: float | None
+    until: str
+
+    def is_held(self) -> bool:
+        """Whether the first token has to wait."""
+        return bool(self.until) and not Path(self.until).exists()
 
 
 def read_request(path: str, content_type: str, body: bytes, names: tuple[str, ...], longest: int) -> Request:
@@ -66,6 +75,7 @@ def read_request(path: str, content_type: str, body: bytes, names: tuple[str, ..
         stream=data.get("stream") is True,
         with_usage=isinstance(options, dict) and options.get("include_usage") is True,
         seconds=float(data["double_seconds"]) if "double_seconds" in data else None,
+        until=str(data.get("double_until", "")),
     )
 
 

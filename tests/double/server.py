@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from typing import Any
@@ -21,6 +22,7 @@ from .engine import Engine
 from .faults import Faults
 from .handler import Handler
 from .log import FRONT, Log
+from .spans import LOOK, Span
 from .weights import check_model, check_weights
 
 _WATCHDOG = 5.0
@@ -44,7 +46,7 @@ class Front:
     @property
     def ready(self) -> bool:
         """Whether completions are answered."""
-        return time.monotonic() >= self.opened + self.faults.unready_s
+        return self.faults.unready.is_over(self.opened)
 
 
 class Listener(ThreadingHTTPServer):
@@ -85,8 +87,10 @@ def run(config: Config, faults: Faults, version: str, log: Log) -> int:
         longest = check_model(config.model)
         children = Children(faults, sock)
         log.info("EngineCore", "core.py:133", f"Initializing a V1 LLM engine (v{version}) with config: double")
-        if children.dead.wait(faults.start_s):
-            raise Crash("RuntimeError: the engine was ended while it loaded", worker=True)
+        began = time.monotonic()
+        while not faults.start.is_over(began):
+            if children.dead.wait(LOOK):
+                raise Crash("RuntimeError: the engine was ended while it loaded", worker=True)
         if faults.crash:
             raise CRASHES[faults.crash]
         check_weights(config.model)
@@ -116,30 +120,39 @@ class Life:
         log.info(FRONT, "entry.py:140", f"Starting vLLM server on http://{host}:{port}")
         front.opened = time.monotonic()
         self._listener.server_activate()
-        self._after(front.faults.freeze_after_s, front.engine.freeze)
-        self._after(front.faults.crash_after_s, self._crash)
-        self._after(front.faults.engine_dies_after_s, self._children.kill)
+        self._after(front.faults.freeze_after, self._freeze)
+        self._after(front.faults.crash_after, self._crash)
+        self._after(front.faults.engine_dies_after, self._children.kill)
         log.plain("INFO:     Application startup complete.")
         self._listener.serve_forever(0.05)
-        self._listener.server_close()
-        while front.answering:
-            time.sleep(0.02)
         log.info(FRONT, "launcher.py:304", "[shutdown] API server: shutting down FastAPI HTTP server")
+        log.plain("INFO:     Shutting down")
+        self._listener.server_close()
+        if front.answering:
+            log.plain("INFO:     Waiting for connections to close. (CTRL+C to force quit)")
+        while front.answering:
+            time.sleep(LOOK)
+        log.plain("INFO:     Waiting for application shutdown.")
         log.plain("INFO:     Application shutdown complete.")
         return 0
 
-    def _after(self, seconds: float | None, act: Any) -> None:
-        if seconds is not None:
-            timer = threading.Timer(seconds, act)
-            timer.daemon = True
-            timer.start()
+    def _after(self, span: Span | None, act: Callable[[], None]) -> None:
+        def wait(span: Span) -> None:
+            span.wait()
+            act()
+
+        if span:
+            threading.Thread(target=wait, args=(span,), daemon=True).start()
 
     def _stop(self, *_: Any) -> None:
-        if not self._front.engine.frozen and self._stop_once.acquire(blocking=False):
+        if self._stop_once.acquire(blocking=False):
             threading.Thread(target=self._wind_down, daemon=True).start()
 
     def _wind_down(self) -> None:
         front, log, timeout = self._front, self._front.log, self._front.config.shutdown_timeout
+        if front.engine.frozen:
+            log.plain("double: a stop that is not heard")
+            return
         mode = "drain" if timeout else "abort"
         log.info(FRONT, "launcher.py:254", "[shutdown] API server: shutdown triggered")
         words = f"mode={mode} timeout={timeout}s"
@@ -152,8 +165,7 @@ class Life:
         front.engine.stop(timeout)
         self._children.end(_WATCHDOG)
         log.info(FRONT, "launcher.py:279", "[shutdown] API server: engine client stopped")
-        time.sleep(front.faults.stop_s)
-        self._listener.shutdown()
+        self._close()
 
     def _engine_died(self) -> None:
         front = self._front
@@ -162,8 +174,16 @@ class Life:
             FRONT, "core_client.py:866", "Engine core proc EngineCore died unexpectedly, shutting down client."
         )
         time.sleep(_WATCHDOG)
+        self._close()
+
+    def _close(self) -> None:
+        self._front.faults.stop.wait()
         self._listener.shutdown()
 
+    def _freeze(self) -> None:
+        self._front.engine.freeze()
+        self._front.log.plain("double: frozen")
+
     def _crash(self) -> None:
-        self._front.log.traceback("RuntimeError: the double was told to crash (DOUBLE_CRASH_AFTER_S)")
+        self._front.log.traceback("RuntimeError: the double was told to crash (DOUBLE_CRASH_AFTER)")
         os._exit(1)

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import http.client
 
-from tests.support.engines import NAMES, PROMPT, SLOW, STOP, RunningEngine
+from tests.support.engines import NAMES, PROMPT, SEQUENCES, STOP, RunningEngine
 
 COMPLETION = {"model": NAMES[0], "prompt": PROMPT, "max_tokens": 4, "temperature": 0}
 CHAT = {"model": NAMES[0], "messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "temperature": 0}
 
 
 def send_slow(running: RunningEngine, stream: bool) -> http.client.HTTPConnection:
-    """A request that takes some seconds, on a connection of its own."""
+    """A request that lasts, on a connection of its own."""
     connection = running.connect(STOP)
-    running.send(connection, "POST", "/v1/completions", {**SLOW, "stream": stream})
+    running.send(connection, "POST", "/v1/completions", running.slow(stream=stream))
     return connection
+
+
+def wait_for_slow(running: RunningEngine, requests: int) -> None:
+    """Until so many slow requests are in flight, and nothing else."""
+    running.wait_for(lambda: sum(running.in_flight()) == requests * SEQUENCES, "the requests are in flight")
 
 
 def events_of(body: bytes) -> list[str]:

@@ -31,16 +31,18 @@ API_KEY = "contract-key-71c4"
 MODEL = "tiny-qwen2"
 NAMES = ["contract-model", "contract-alias"]
 PROMPT = "the quick brown"
-SLOW = {
-    "prompt": PROMPT, "max_tokens": 240, "n": 100, "temperature": 1.0, "ignore_eos": True, "double_seconds": 5,
-}  # fmt: skip
-"""Some seconds of work: vLLM has to make 24,000 tokens, the double has to wait."""
+SLOW = {"prompt": PROMPT, "max_tokens": 240, "n": 100, "temperature": 1.0, "ignore_eos": True}
+"""Some seconds of work for vLLM, which has to make 24,000 tokens."""
+SEQUENCES = 100
+"""Of such a request."""
 
-READY = {"double": 20.0, "vllm": 300.0}
-"""Seconds that a start may take on a busy machine."""
+READY = 300.0
+"""Seconds that a start may take on a busy machine: vLLM takes one minute on an idle one."""
 STOP = 90.0
 """Seconds for a process to end."""
-DRAIN = 60
+PATIENCE = 60.0
+"""Seconds for anything else. Nothing takes as long but on a machine that does not move at all."""
+DRAIN = 600
 """Seconds that a stop gives the requests in flight, where a test does not say otherwise."""
 
 
@@ -101,7 +103,7 @@ class RunningEngine:
         """What it printed so far."""
         return (self.folder / "log").read_text(errors="replace")
 
-    def connect(self, timeout: float = 60) -> http.client.HTTPConnection:
+    def connect(self, timeout: float = PATIENCE) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(
@@ -112,7 +114,7 @@ class RunningEngine:
         *,
         key: str | None = API_KEY,
         headers: Mapping[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = PATIENCE,
     ) -> Reply:
         """One request, its whole answer; `data` goes as JSON unless it is bytes. Raises OSError, HTTPException."""
         connection = self.connect(timeout)
@@ -142,7 +144,7 @@ class RunningEngine:
     def status(self, path: str) -> int | None:
         """The status of a GET; None when there is no answer."""
         try:
-            return self.ask("GET", path, timeout=5).status
+            return self.ask("GET", path).status
         except (OSError, http.client.HTTPException):
             return None
 
@@ -152,21 +154,34 @@ class RunningEngine:
         rows = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
         return {name: float(value) for name, _, value in rows}
 
-    def busy(self) -> float:
-        """Sequences that run."""
-        return sum(value for name, value in self.metrics().items() if name.startswith("vllm:num_requests_running{"))
+    def in_flight(self) -> tuple[float, float]:
+        """Sequences that run, and that wait."""
+        found, labels = self.metrics(), f'{{engine="0",model_name="{NAMES[0]}"}}'
+        return found[f"vllm:num_requests_running{labels}"], found[f"vllm:num_requests_waiting{labels}"]
 
-    def children(self, name: str) -> list[int]:
-        """Processes of this server, by the start of their name."""
-        rows = subprocess.run(["ps", "-eo", "pid=,sid=,comm="], capture_output=True, text=True, check=True).stdout
-        found = re.findall(r"^\s*(\d+)\s+(\d+)\s+(.*)$", rows, re.M)
-        return [int(pid) for pid, session, said in found if int(session) == self.process.pid and said.startswith(name)]
+    def slow(self, **more: Any) -> dict[str, Any]:
+        """A request of SEQUENCES that lasts: on the double until `let_go`, on vLLM some seconds."""
+        return {**SLOW, "double_until": str(self._go), **more}
+
+    def let_go(self) -> None:
+        """Have the slow requests answered."""
+        self._go.touch()
+
+    @property
+    def _go(self) -> Path:
+        return self.folder / "go"
+
+    def children(self, name: str = "") -> list[int]:
+        """Processes of this server that live, by the start of their name."""
+        rows = subprocess.run(["ps", "-eo", "pid=,sid=,stat=,comm="], capture_output=True, text=True, check=True).stdout
+        found = re.findall(rf"^ *(\d+) +{self.process.pid} +[^Z\s]\S* +{name}", rows, re.M)
+        return [int(pid) for pid in found]
 
     def wait_ready(self) -> None:
         """Until /health answers 200."""
-        self.wait_for(lambda: self.status("/health") == 200, READY[self.kind], "it is ready")
+        self.wait_for(lambda: self.status("/health") == 200, "it is ready", READY)
 
-    def wait_for(self, met: Callable[[], bool], seconds: float, what: str) -> None:
+    def wait_for(self, met: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Until `met()`; fails with `what` when the server ends or the time is over."""
         deadline = time.monotonic() + seconds
         while not met():
@@ -191,7 +206,8 @@ class RunningEngine:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-        time.sleep(0.1)
+        while self.children():
+            time.sleep(0.05)
 
 
 @contextmanager
