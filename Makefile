@@ -31,7 +31,7 @@ test: environment
 	@$(MAKE) --no-print-directory lint unit sanity contract fleet || { $(PYTHON) tests/summary.py $(RESULTS); exit 1; }
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
-## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the store from every source (two hours; no lab may run)
+## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the engine's contract on vLLM, the store from every source (two hours; no lab may run)
 test-full: test
 	@$(MAKE) --no-print-directory full
 	@$(PYTHON) tests/summary.py $(RESULTS)

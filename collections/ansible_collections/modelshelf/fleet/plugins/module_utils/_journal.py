@@ -54,6 +54,11 @@ class Move:
         since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.began))
         return f"the {self.action} to generation {self.to} that {self.who} began at {since} (step {self.step})"
 
+    def shown(self) -> dict[str, Any]:
+        """What modules tell about it."""
+        names = ("run", "who", "action", "before", "to", "step", "cause")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True)
 class Hold:
@@ -84,15 +89,17 @@ class Journal:
         found = _read(self._hold)
         return _made(Hold, self._hold, found) if found is not None else None
 
+    def free_for(self, run: str) -> Move | None:
+        """The move that this run has begun already. Raises JournalError when another run's has not ended."""
+        move = self.move()
+        if move and move.run != run:
+            raise JournalError(f"{move} has not ended. Wait for it; if that run is gone, playbooks/recover.yml ends it")
+        return move
+
     def begin(self, move: Move) -> None:
         """Writes down that a move begins. Raises JournalError when another run's has not ended."""
         with self._locked():
-            other = self.move()
-            if other and other.run != move.run:
-                raise JournalError(
-                    f"{other} has not ended. Wait for it; if that run is gone, playbooks/recover.yml ends it"
-                )
-            if not other:
+            if not self.free_for(move.run):
                 self._write(self._journal, asdict(move))
 
     def reach(self, run: str, step: str, cause: str | None = None) -> Move:
@@ -146,12 +153,10 @@ class Journal:
             sync_directory(self._directory)
             return line
 
-    def lift(self) -> bool:
-        """Takes the hold away. False when there was none."""
+    def lift(self) -> None:
+        """Takes the hold away, if there is one."""
         with self._locked():
-            there = self._hold.exists()
             self._hold.unlink(missing_ok=True)
-            return there
 
     def history(self, newest: int = 20) -> list[dict[str, Any]]:
         """The last moves that ended, oldest first. A line that a crash has cut off is left out."""
@@ -160,6 +165,15 @@ class Journal:
         except FileNotFoundError:
             return []
         return [line for line in map(_parsed, lines) if line is not None]
+
+    def summary(self) -> dict[str, Any]:
+        """What vllm_generation_info tells about the instance. Raises JournalError when a file cannot be read."""
+        move, hold = self.move(), self.hold()
+        return {
+            "move": move.shown() if move else None,
+            "hold": asdict(hold) if hold else None,
+            "history": self.history(),
+        }
 
     def _append(self, line: Mapping[str, Any]) -> None:
         with self._history.open("a+b") as file:

@@ -31,9 +31,9 @@ _UNIT = "modelshelf-vllm@{}.service"
 
 @dataclass(frozen=True)
 class Settings:
-    """How the gate tries a server, and how long things may take, in seconds. `user` is whom servers run as.
+    """The option `gate` of vllm_swap: how the gate tries a server, and how long things may take, in seconds.
 
-    `restart` names the units, mounts, whose new settings need the server out of the way.
+    `user` is whom servers run as. `restart` names the units, mounts, whose new settings need the server out of the way.
     """
 
     user: str

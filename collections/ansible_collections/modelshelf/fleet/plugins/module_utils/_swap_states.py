@@ -37,12 +37,10 @@ def begun(instance: Instance, move: Move, *, check_mode: bool) -> dict[str, Any]
     # A dry run may ask for a generation that the same play would have written.
     if not check_mode and move.to not in instance.numbers():
         raise GenerationError(f"no generation {move.to} below {instance.path}: there are {_listed(instance)}")
-    under_way = journal.move()
+    under_way = journal.free_for(move.run)
     if not check_mode:
         journal.begin(move)
-    elif under_way and under_way.run != move.run:
-        raise JournalError(f"{under_way} has not ended. Wait for it")
-    return {"changed": under_way is None, **_report(under_way or move)}
+    return {"changed": under_way is None, "move": (under_way or move).shown()}
 
 
 def moved(
@@ -63,7 +61,7 @@ def moved(
     if move.step not in ENDS:
         log = " | ".join(systemd.journal(worker, lines=5))
         raise JournalError(f"{worker} ended at the step {move.step}: {log or state}. Run playbooks/recover.yml")
-    return {"changed": True, **_report(move)}
+    return {"changed": True, "move": move.shown()}
 
 
 def worker_command(instance: Instance, run: str, *, back: bool, library: str) -> list[str]:
@@ -79,8 +77,8 @@ def reached(instance: Instance, run: str, step: str) -> dict[str, Any]:
     journal = Journal(instance.path)
     move = journal.own(run)
     if move.step != BEGUN or move.step == step:
-        return {"changed": False, **_report(move)}
-    return {"changed": True, **_report(journal.reach(run, step))}
+        return {"changed": False, "move": move.shown()}
+    return {"changed": True, "move": journal.reach(run, step).shown()}
 
 
 def taken_over(instance: Instance, run: str, who: str, *, check_mode: bool) -> dict[str, Any]:
@@ -90,13 +88,16 @@ def taken_over(instance: Instance, run: str, who: str, *, check_mode: bool) -> d
     changed = move is not None and move.run != run
     if changed and not check_mode:
         move = journal.take_over(run, who)
-    return {"changed": changed, **(_report(move) if move else {"move": None})}
+    return {"changed": changed, "move": move.shown() if move else None}
 
 
 def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
     """Takes the hold away."""
     journal = Journal(instance.path)
-    return {"changed": journal.hold() is not None if check_mode else journal.lift()}
+    held = journal.hold() is not None
+    if held and not check_mode:
+        journal.lift()
+    return {"changed": held}
 
 
 def ended(instance: Instance, run: str) -> dict[str, Any]:
@@ -109,11 +110,11 @@ def ended(instance: Instance, run: str) -> dict[str, Any]:
     if move.step in (*FORWARD, *BACK):
         raise JournalError(f"{move} is in the middle: nothing was ended")
     result = move.step if move.step in ENDS else ABANDONED
-    line = journal.end(run, result, _hold(instance, move, result))
     # Another version serves: what was left before no longer matters.
     if move.action == "swap" and result == SERVED:
         journal.lift()
-    return {"changed": True, **_report(move), "result": result, "line": line}
+    line = journal.end(run, result, _hold(instance, move, result))
+    return {"changed": True, "move": move.shown(), "result": result, "line": line}
 
 
 def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
@@ -122,11 +123,6 @@ def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
     left = instance.release(move.before)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Hold(str(left.get("model")), str(left.get("version")), move.before, move.who, now)
-
-
-def _report(move: Move) -> dict[str, Any]:
-    names = ("run", "who", "action", "before", "to", "step", "cause")
-    return {"move": {name: getattr(move, name) for name in names}}
 
 
 def _listed(instance: Instance) -> str:

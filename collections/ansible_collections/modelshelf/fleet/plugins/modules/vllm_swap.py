@@ -91,33 +91,40 @@ options:
         required: true
       prompt:
         description:
-          - What the server has to complete.
+          - What the server has to complete. Empty leaves the completion out.
         type: str
+        default: the quick brown
       max_tokens:
         description:
           - How many tokens are asked for.
         type: int
+        default: 8
       timeout:
         description:
           - How long the server may take until it answers.
         type: float
+        default: 1800.0
       completion_timeout:
         description:
           - How long one completion may take.
         type: float
+        default: 60.0
       stop_timeout:
         description:
-          - How long the server may take to stop.
+          - How long the server, and each unit of O(gate.restart) to start, may take.
         type: float
+        default: 150.0
       free_timeout:
         description:
           - How long its port and its GPUs may stay taken after that.
         type: float
+        default: 60.0
       restart:
         description:
           - Units that are restarted while the server is stopped, such as a mount with other settings.
         type: list
         elements: str
+        default: []
   root:
     description:
       - The directory of all instances.
@@ -201,17 +208,18 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils import _swap_stat
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import JournalError, Move
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import BEGUN, DRAINED
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, SystemdError, through
 
 GATE = {
     "user": {"type": "str", "required": True},
-    "prompt": {"type": "str"},
-    "max_tokens": {"type": "int", "no_log": False},
-    "timeout": {"type": "float"},
-    "completion_timeout": {"type": "float"},
-    "stop_timeout": {"type": "float"},
-    "free_timeout": {"type": "float"},
-    "restart": {"type": "list", "elements": "str"},
+    "prompt": {"type": "str", "default": Settings.prompt},
+    "max_tokens": {"type": "int", "default": Settings.max_tokens, "no_log": False},
+    "timeout": {"type": "float", "default": Settings.timeout},
+    "completion_timeout": {"type": "float", "default": Settings.completion_timeout},
+    "stop_timeout": {"type": "float", "default": Settings.stop_timeout},
+    "free_timeout": {"type": "float", "default": Settings.free_timeout},
+    "restart": {"type": "list", "elements": "str", "default": list(Settings.restart)},
 }
 
 
@@ -227,7 +235,7 @@ def a_move(instance: Instance, params: dict[str, Any]) -> Move:
         step=BEGUN,
         began=time.time(),
         inventory_commit=params["inventory_commit"],
-        settings={name: value for name, value in params["gate"].items() if value is not None},
+        settings=params["gate"],
     )
 
 

@@ -138,6 +138,19 @@ def test_start_loads_what_has_changed(main: Instance) -> None:
     assert host.changes() == ["systemctl daemon-reload", f"systemctl start --no-block -- {UNIT}"]
 
 
+def test_what_waits_for_the_server_is_restarted_while_it_is_stopped(main: Instance) -> None:
+    host = Commands([show(active="activating", job=7), show(active="active", job=7), show()])
+    server(main, host, restart=["srv-weights.mount"]).start()
+    assert host.changes() == [
+        "systemctl daemon-reload",
+        "systemctl restart --no-block -- srv-weights.mount",
+        "systemctl daemon-reload",
+        f"systemctl start --no-block -- {UNIT}",
+    ]
+    with pytest.raises(ServerFault, match=r"after 5 s srv-weights.mount does not start: it is failed"):
+        server(main, Commands([show(active="failed")]), restart=["srv-weights.mount"], stop_timeout=5).start()
+
+
 def test_gate_asks_with_what_the_generation_says(main: Instance, vllm: Vllm, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = "ansible_collections.modelshelf.fleet.plugins.module_utils._ready."
     monkeypatch.setattr(f"{ours}foreign", lambda *place: [])

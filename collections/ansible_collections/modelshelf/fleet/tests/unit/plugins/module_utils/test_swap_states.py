@@ -111,6 +111,20 @@ def test_a_swap_that_serves_lifts_the_hold(main: Instance, journal: Journal, ste
     assert isinstance(journal.hold(), Hold) is stays
 
 
+def test_a_crash_at_the_end_of_a_swap_leaves_no_hold(
+    main: Instance, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move_to(main, journal, SERVED, action="rollback", before=4, to=3)
+    ended(main, "r1")
+    move_to(main, journal, SERVED, before=3, to=2)
+    with monkeypatch.context() as crash:
+        crash.setattr(Journal, "_append", lambda self, line: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            ended(main, "r1")
+    assert ended(main, "r1")["result"] == SERVED
+    assert (journal.hold(), journal.move()) == (None, None)
+
+
 def test_what_is_in_the_middle_is_not_ended(main: Instance, journal: Journal) -> None:
     for step in ("stop", "gate", "revert-start"):
         move_to(main, journal, step)
@@ -145,6 +159,10 @@ def test_a_hold_is_lifted_when_told(main: Instance, journal: Journal) -> None:
         False,
         False,
     ]
+
+
+def test_an_instance_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    assert lifted(Instance(str(tmp_path), "other"), check_mode=False) == {"changed": False}
 
 
 def waiting(states: Sequence[str], log: str = "") -> Systemd:

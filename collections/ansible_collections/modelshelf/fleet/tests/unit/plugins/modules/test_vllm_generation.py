@@ -139,6 +139,7 @@ def test_info(run: Run) -> None:
     run(state="current", generation=2)
     (found,) = run(vllm_generation_info, check=True)["instances"]
     assert (found["instance"], found["current"], found["previous"]) == ("main", 2, None)
+    assert (found["move"], found["hold"], found["history"]) == (None, None, [])
     assert [item["version"] for item in found["generations"]] == ["v1", "v2"]
     assert run(vllm_generation_info, instance=None)["instances"] == [found]
     assert "is not usable" in run(vllm_generation_info, instance="../x")["msg"]

@@ -16,6 +16,7 @@ from ansible.module_utils.testing import patch_module_args
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _swap_states
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import Instance
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Journal
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import UnitState
 from ansible_collections.modelshelf.fleet.plugins.modules import vllm_swap
 
@@ -72,7 +73,8 @@ def test_a_move_from_its_beginning_to_its_end(run: Run, main: Instance, monkeypa
     assert begin(run)["changed"] is False
     move = journal.move()
     assert move
-    assert (move.settings, move.inventory_commit) == ({"user": "modelshelf", "timeout": 900.0}, "abc")
+    assert Settings.of(move.settings) == Settings("modelshelf", timeout=900.0, restart=[])
+    assert (set(move.settings), move.inventory_commit) == (set(vllm_swap.GATE), "abc")
     for state in ("drained", "moved", "ended"):
         assert run(state, check=True) == {"changed": True, "move": None}
     assert run("drained")["move"]["step"] == "drained"
