@@ -51,7 +51,8 @@ def moved(
     Raises JournalError when the move is no longer this run's, or when its process ended before the move did.
     """
     journal, worker = Journal(instance.path), _WORKER.format(instance.name)
-    if not systemd.state(worker).is_active and (journal.own(run).step not in ENDS or back):
+    done = journal.own(run).step in ENDS and not back
+    if not done and not systemd.state(worker).is_active:
         start(worker_command(instance, run, back=back, library=library))
     while True:
         state, move = systemd.state(worker), journal.own(run)
@@ -61,7 +62,7 @@ def moved(
     if move.step not in ENDS:
         log = " | ".join(systemd.journal(worker, lines=5))
         raise JournalError(f"{worker} ended at the step {move.step}: {log or state}. Run playbooks/recover.yml")
-    return {"changed": True, "move": move.shown()}
+    return {"changed": not done, "move": move.shown()}
 
 
 def worker_command(instance: Instance, run: str, *, back: bool, library: str) -> list[str]:

@@ -178,15 +178,25 @@ def test_the_host_is_asked_once_and_waited_for(main: Instance, journal: Journal)
         journal.reach("r1", REVERTED, "too big")
 
     report = moved(main, "r1", start, waiting([ABSENT, show(), ABSENT]), back=False, library=LIBRARY)
-    assert (report["move"]["step"], report["move"]["cause"]) == (REVERTED, "too big")
+    assert (report["changed"], report["move"]["step"], report["move"]["cause"]) == (True, REVERTED, "too big")
     assert started == [worker_command(main, "r1", back=False, library=LIBRARY)]
-    assert moved(main, "r1", start, waiting([ABSENT]), back=False, library=LIBRARY)["move"]["step"] == REVERTED
+    again = moved(main, "r1", start, waiting([ABSENT]), back=False, library=LIBRARY)
+    assert (again["changed"], again["move"]["step"]) == (False, REVERTED)
     assert len(started) == 1
 
 
 def test_a_move_that_goes_on_is_joined(main: Instance, journal: Journal) -> None:
-    move_to(main, journal, SERVED)
-    moved(main, "r1", pytest.fail, waiting([show(), show(), ABSENT]), back=False, library=LIBRARY)
+    move_to(main, journal, "gate")
+    states = iter([show(), show(), ABSENT])
+
+    def run(command: Sequence[str]) -> str:
+        state = next(states)
+        if state == ABSENT:
+            journal.reach("r1", SERVED)
+        return state
+
+    report = moved(main, "r1", pytest.fail, Systemd(run), back=False, library=LIBRARY)
+    assert (report["changed"], report["move"]["step"]) == (True, SERVED)
 
 
 def test_a_process_that_dies_is_said_with_its_last_words(main: Instance) -> None:
