@@ -189,6 +189,13 @@ class RunningEngine:
             assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s: {self.log[-3000:]}"
             time.sleep(0.05)
 
+    def wait_gone(self) -> None:
+        """Until no process of it is left; fails when one stays."""
+        deadline = time.monotonic() + PATIENCE
+        while left := self.children():
+            assert time.monotonic() < deadline, f"the processes {left} stay: {self.log[-3000:]}"
+            time.sleep(0.05)
+
     def terminate(self) -> None:
         """SIGTERM for the server, not for its children."""
         self.process.send_signal(signal.SIGTERM)
@@ -206,8 +213,7 @@ class RunningEngine:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-        while self.children():
-            time.sleep(0.05)
+        self.wait_gone()
 
 
 @contextmanager
