@@ -40,6 +40,7 @@ full: environment
 	$(PYTEST) -q -s tests/full
 	@$(PYTHON) -m lab hosts --name test
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
+	$(BIN)/pytest --junitxml=$(RESULTS)/full-rotation.xml -q molecule/rotation/full
 	@$(PYTHON) -m lab down --name test
 
 environment:
