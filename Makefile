@@ -41,6 +41,7 @@ full: environment
 	CONTRACT_VLLM=1 $(BIN)/pytest --junitxml=$(RESULTS)/full-engine.xml -q tests/contract -k vllm
 	@$(PYTHON) -m lab hosts --name test
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
+	$(BIN)/pytest --junitxml=$(RESULTS)/full-rotation.xml -q molecule/rotation/full
 	@$(PYTHON) -m lab down --name test
 
 environment:
