@@ -186,7 +186,7 @@ def test_server_is_hardened_and_can_reach_gpus(rendered: Path) -> None:
     assert unit["CapabilityBoundingSet"] == [""]
     assert "PrivateDevices" not in unit
     assert "MemoryDenyWriteExecute" not in unit
-    assert unit["KillMode"] == ["control-group"]
+    assert unit["KillMode"] == ["mixed"]
     assert unit["TimeoutStopSec"] == ["55"]
     assert unit["TemporaryFileSystem"] == ["/dev/shm:size=2G,mode=1777"]
 

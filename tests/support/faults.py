@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,8 +66,13 @@ def old_server(name: str, port: int, model: str, root: str, *, shared: bool) -> 
         host(name).check_output(f"systemctl stop {unit}")
 
 
-def interrupted_play(marker: str, with_signal: signal.Signals, *arguments: str) -> str:
-    """Runs site.yml and sends it a signal, with all its processes, once its output has `marker`; returns the output."""
+def interrupted_play(
+    marker: str, with_signal: signal.Signals, *arguments: str, when: Callable[[], bool] = lambda: True
+) -> str:
+    """Runs site.yml and sends it a signal, with all its processes, once its output has `marker`; returns the output.
+
+    `when`: what has to have happened on the hosts as well.
+    """
     running = subprocess.Popen(
         command(*arguments), cwd=CHECKOUT, env=controller_env(), text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -77,6 +82,7 @@ def interrupted_play(marker: str, with_signal: signal.Signals, *arguments: str) 
     for line in running.stdout:
         seen += line
         if marker in line:
+            until(when, SERVE_SECONDS, "the moment for the signal")
             os.killpg(running.pid, with_signal)
     assert running.wait() != 0, seen[-2000:]
     assert marker in seen, seen[-2000:]

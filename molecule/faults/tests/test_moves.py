@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from lab.settings import CACHE
-from tests.support.faults import interrupted_play, old_server
-from tests.support.fleet import host, play
+from tests.support.faults import SERVE_SECONDS, interrupted_play, old_server
+from tests.support.fleet import host, play, until
 from tests.support.serving import BROWN, MODEL, MOUNT, MOUNTPOINT, SERVER, ask, complete, pids, root
 
 INSTANCE = "/var/lib/modelshelf/instances/main"
@@ -26,11 +27,24 @@ MODELS = [
 ]
 MOVE = "--extra-vars=" + json.dumps({"modelshelf_models": MODELS})
 STRAYS = [f"stray-{number}" for number in range(6)]
-GATE = "Prove that the instance serves"
+MINUTE = "Stop the server, flip it to the generation, start and prove it"
+FREE = "--extra-vars=rollout_free_timeout=5"
 
 
 def generation(name: str, link: str = "current") -> int:
     return int(host(name).check_output(f"readlink {INSTANCE}/{link}").removeprefix("generations/"))
+
+
+def step(name: str) -> str:
+    """The step of the move that the instance is in the middle of, empty when there is none."""
+    journal = host(name).run(f"cat {INSTANCE}/journal.json")
+    return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
+
+
+def history(name: str) -> dict[str, Any]:
+    """The newest line of the instance's history."""
+    line: dict[str, Any] = json.loads(host(name).check_output(f"tail -n 1 {INSTANCE}/history.jsonl"))
+    return line
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +96,15 @@ def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object, sh
     host("gpu1").check_output(f"systemctl stop {SERVER}")
     with old_server("gpu1", 8000, MODEL, f"{MOUNTPOINT}/v0", shared=shared) as process:
         assert ask("gpu1", "/v1/models")[1]["data"][0]["id"] == MODEL
-        run = play(MOVE)
+        run, proof = play(MOVE, FREE), play("--tags=verify", "--limit=gpu1")
     said = " ".join(run.output.split())
     assert run.status != 0
     assert f"pid {process}" in said
-    assert f"An older server answers on this port: root is {MOUNTPOINT}/v0, expected {MOUNTPOINT}/v2" in said
+    assert "still has the port 8000" in said
+    assert history("gpu1")["result"] == "failed"
+    proved = " ".join(proof.output.split())
+    assert proof.status != 0
+    assert f"An older server answers on this port: root is {MOUNTPOINT}/v0, expected {MOUNTPOINT}/v1" in proved
     assert run.recap["gpu1"]["failed"] == 1
     assert (pids("gpu2"), generation("gpu2")) == untouched
     assert root("gpu2") == f"{MOUNTPOINT}/v1"
@@ -95,7 +113,7 @@ def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object, sh
 def test_interrupted_run_is_finished_by_the_next(down: None) -> None:
     """Ctrl-C at the gate. gpu1 then serves the new version, which its mount shows although its listing was cached."""
     assert generation("gpu1") > 1
-    interrupted_play(GATE, signal.SIGINT, MOVE, "--limit=gpu1")
+    interrupted_play(MINUTE, signal.SIGINT, MOVE, "--limit=gpu1", when=lambda: step("gpu1") == "gate")
     run = play(MOVE, "--limit=gpu1")
     assert run.status == 0, run.output[-2000:]
     assert root("gpu1") == f"{MOUNTPOINT}/v2"
@@ -105,21 +123,17 @@ def test_interrupted_run_is_finished_by_the_next(down: None) -> None:
 
 
 def test_controller_killed_in_the_middle_of_a_move(down: None, untouched: object) -> None:
-    """Back to what the inventory says: killed between stop and start, finished by the next run."""
+    """Back to what the inventory says: killed while the server starts. The host goes on by itself."""
     before = generation("gpu1")
-    interrupted_play("Flip the instance to its new generation", signal.SIGKILL)
-    assert root_or_nothing("gpu1") != f"{MOUNTPOINT}/v1"
+    interrupted_play(MINUTE, signal.SIGKILL, when=lambda: step("gpu1") in ("start", "gate"))
+    until(lambda: step("gpu1") == "served", SERVE_SECONDS, "the host ends the move by itself")
+    process = pids("gpu1")
     run = play()
+    assert pids("gpu1") == process
+    assert history("gpu1")["result"] == "served"
     assert run.status == 0, run.output[-2000:]
     assert set(run.changed()) <= {"gpu1"}
     assert root("gpu1") == f"{MOUNTPOINT}/v1"
     assert complete("gpu1") == BROWN
     assert (generation("gpu1", "previous"), generation("gpu1")) == (before, before + 1)
     assert (pids("gpu2"), generation("gpu2")) == untouched
-
-
-def root_or_nothing(name: str) -> str:
-    try:
-        return root(name)
-    except OSError:
-        return ""

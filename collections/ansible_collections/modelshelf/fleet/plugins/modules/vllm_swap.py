@@ -134,7 +134,7 @@ options:
     description:
       - Where the host has the Python library of this collection.
     type: path
-    default: /usr/local/lib/modelshelf
+    default: /usr/local/lib/modelshelf.zip
 seealso:
   - module: modelshelf.fleet.vllm_generation
   - module: modelshelf.fleet.vllm_ready
@@ -282,7 +282,7 @@ def main() -> None:
             "inventory_commit": {"type": "str", "default": ""},
             "gate": {"type": "dict", "options": GATE},
             "root": {"type": "path", "default": "/var/lib/modelshelf/instances"},
-            "library": {"type": "path", "default": "/usr/local/lib/modelshelf"},
+            "library": {"type": "path", "default": "/usr/local/lib/modelshelf.zip"},
         },
         required_if=[("state", "begun", ("to", "gate"))],
         supports_check_mode=True,

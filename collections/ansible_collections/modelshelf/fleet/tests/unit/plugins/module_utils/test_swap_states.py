@@ -28,7 +28,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import S
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import ABSENT, Host, show
 
 MOVE = Move(run="r1", who="ops", action="swap", before=3, to=4, previous=None, step="begun", began=0.0)
-LIBRARY = "/usr/local/lib/modelshelf"
+LIBRARY = "/usr/local/lib/modelshelf.zip"
 
 
 def a_move(**changes: Any) -> Move:
