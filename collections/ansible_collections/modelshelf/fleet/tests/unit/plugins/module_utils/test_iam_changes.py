@@ -22,9 +22,9 @@ ARCHIVE: dict[str, Any] = {
 ALL = [("users", "reader"), ("groups", "all"), ("policies", "read"), ("access keys", "key-1")]
 
 
-def done(there: dict[str, Any], wanted: dict[str, Any] = ARCHIVE) -> list[tuple[str, str, list[str]]]:
-    """What is changed."""
-    told = told_changes(wanted, there)
+def done(there: dict[str, Any], wanted: dict[str, Any] | None = None) -> list[tuple[str, str, list[str]]]:
+    """What is changed; ARCHIVE is wanted unless told otherwise."""
+    told = told_changes(wanted or ARCHIVE, there)
     assert "canary" not in str(told)
     assert [(item["kind"], item["name"]) for item in told["results"]] == ALL
     changed = [(item["kind"], item["name"], item["actions"]) for item in told["results"] if item["changed"]]
