@@ -70,9 +70,11 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     users, when keys are made.
     """
     wanted = [_wanted(task.client, entry) for entry in entries]
-    # The keys of a user go with it.
+    listed = list_keys(task.client)
     listed = {
-        key: item for key, item in list_keys(task.client).items() if task.staying("users", [item.get("parentUser", "")])
+        key: listed[key]
+        for key in sorted(task.staying("access_keys", listed))
+        if task.staying("users", [listed[key].get("parentUser", "")])  # the keys of a user go with it
     }
     changes, kept = [], []
     wanted += [Wanted(key, absent=True) for key in task.others(_in_reach(task, listed), [item.key for item in wanted])]

@@ -95,6 +95,7 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     wanted += [Wanted(name, absent=True) for name in _not_the_signer(task.client, others)]
     comes_or_goes = [item for item in wanted if (item.name in found) == item.absent]
     parents = parents_of_keys(task.client) if comes_or_goes else {}
+    parents = {key: parents[key] for key in task.staying("access_keys", parents)}
     _check_policies(task, wanted, found)
     return [_change(task.client, item, found.get(item.name), parents) for item in wanted]
 

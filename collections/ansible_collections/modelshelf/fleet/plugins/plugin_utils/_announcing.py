@@ -20,7 +20,7 @@ FACT = "modelshelf_dry_run"
 
 
 class AnnouncingAction(ActionBase):
-    """Runs the module of the same name. `makes` is the kind of object that it makes, where others refer to it."""
+    """Runs the module of the same name. `makes` is the kind of object that it makes."""
 
     makes = ""
 
@@ -33,7 +33,7 @@ class AnnouncingAction(ActionBase):
         result: dict[str, Any] = self._execute_module(
             module_args=arguments, task_vars=task_vars, wrap_async=self._task.async_val
         )
-        if self._task.check_mode and self.makes and not result.get("failed"):
+        if self._task.check_mode and not result.get("failed"):
             result["ansible_facts"] = {
                 FACT: {"run": os.getppid(), "names": self._added(known, result.get("results", ()))}
             }
@@ -54,7 +54,7 @@ class AnnouncingAction(ActionBase):
             self.makes: sorted({*known.get(self.makes, ()), *made} - gone),
             "gone": {**all_gone, self.makes: sorted({*all_gone.get(self.makes, ()), *gone} - made)},
         }
-        if self.makes != "policies":
+        if self.makes in ("users", "groups"):
             mine = moved.get(self.makes, {})
             old = {name: found for name, found in mine.items() if name not in made | gone}
             now = {name: {**old.get(name, {}), **_moved(found)} for name, found in actions.items()}

@@ -73,6 +73,15 @@ def test_a45_a_dry_run_refuses_what_refers_to_something_gone(kind: Kind, entry: 
         actions(kind, GONE, **entry)
 
 
+def test_a45_keys_that_are_gone_are_neither_others_nor_their_users_keys() -> None:
+    gone = {"gone": {"access_keys": ["key-1"]}}
+    assert actions(_access_keys.KIND, gone, key="key-1", state="absent") == []
+    task = Task(FakeClient(**STORE), True, print, settings={"announced": gone, "remove_others": False})
+    entry = {name: option.get("default") for name, option in _users.KIND.options.items()}
+    change = _users.plan(task, [{**entry, "name": "alice", "state": "absent"}])[0]
+    assert (change.actions, change.before["access_keys"]) == (["remove"], [])
+
+
 def test_a45_who_has_a_policy_is_told_as_earlier_tasks_would_leave_it() -> None:
     old = {"name": "old", "state": "absent"}
     with pytest.raises(InUse, match="in use by the user 'alice' and the group 'team'"):

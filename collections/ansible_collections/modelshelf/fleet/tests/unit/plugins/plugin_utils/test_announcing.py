@@ -85,10 +85,11 @@ def test_policies_that_users_and_groups_get_and_lose_are_known() -> None:
     assert known["moved"] == {"users": {"a": {"p": False}}, "groups": {"g": {"p": True}}}
 
 
-def test_what_nothing_refers_to_is_not_announced() -> None:
-    given, result = act(rustfs_access_key.ActionModule, fact(users=["alice"]))
+def test_keys_that_are_removed_are_gone() -> None:
+    given, _result = act(rustfs_access_key.ActionModule, fact(users=["alice"]))
     assert given == {"announced": {"users": ["alice"]}}
-    assert "ansible_facts" not in result
+    known = told(rustfs_access_key.ActionModule, {"k": ["remove"], "l": ["create", "set status disabled"]})
+    assert known == {"access_keys": ["l"], "gone": {"access_keys": ["k"]}}
 
 
 def test_a_real_run_knows_and_leaves_nothing() -> None:
