@@ -31,15 +31,17 @@ test: environment
 	@$(MAKE) --no-print-directory lint unit sanity contract fleet || { $(PYTHON) tests/summary.py $(RESULTS); exit 1; }
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
-## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the store from every source (two hours; no lab may run)
+## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the engine's contract on vLLM, the store from every source (two hours; no lab may run)
 test-full: test
 	@$(MAKE) --no-print-directory full
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
 full: environment
 	$(PYTEST) -q -s tests/full
+	CONTRACT_VLLM=1 $(BIN)/pytest --junitxml=$(RESULTS)/full-engine.xml -q tests/contract -k vllm
 	@$(PYTHON) -m lab hosts --name test
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
+	$(BIN)/pytest --junitxml=$(RESULTS)/full-rotation.xml -q molecule/rotation/full
 	@$(PYTHON) -m lab down --name test
 
 environment:

@@ -6,6 +6,8 @@
 
 RUSTFS_URL (with RUSTFS_ACCESS_KEY and RUSTFS_SECRET_KEY) names a running server; RUSTFS_BIN a real server that is
 started here on an empty folder; without either it is the stand-in, packed into one file and started in the same way.
+
+The tests of engines (test_engine*.py) run on the double of vLLM; with CONTRACT_VLLM on the lab's vLLM, too.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import pytest
 from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
+from tests.support.engines import DRAIN, RunningEngine, engine, kinds, real_engine
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
 
 LEFT_OUT: list[str] = []
@@ -38,6 +41,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     url, binary = os.environ.get("RUSTFS_URL"), os.environ.get("RUSTFS_BIN")
     terminalreporter.write_line(f"contract: tried on {url or binary or 'the stand-in'}")
+    vllm = real_engine()
+    terminalreporter.write_line(
+        f"contract: engines tried on the double and {vllm}"
+        if vllm
+        else "contract: engines tried on the double alone (CONTRACT_VLLM=1 adds the lab's vLLM)"
+    )
     if LEFT_OUT:
         terminalreporter.write_line(f"contract: {len(LEFT_OUT)} tests start a server of their own: left out")
 
@@ -88,3 +97,11 @@ def root(server: Server) -> Calls:
 def fresh_name() -> str:
     """A name that nothing on the shared server has."""
     return f"t-{secrets.token_hex(6)}"
+
+
+@pytest.fixture(scope="module", params=kinds())
+def served(request: pytest.FixtureRequest) -> Iterator[RunningEngine]:
+    """One running engine for a module, whose last test may stop it: vLLM takes a minute of two processors to start."""
+    with engine(request.param, shutdown_timeout=DRAIN) as running:
+        running.wait_ready()
+        yield running

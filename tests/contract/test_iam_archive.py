@@ -86,16 +86,26 @@ def test_old_keys_sign_again_on_an_empty_store(kept: Client, empty: Client, tmp_
     assert export_identities(kept, file, vault, check_mode=False)
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.UNKNOWN}
 
-    assert import_identities(empty, file, vault, False, check_mode=True)
+    announced = import_identities(empty, file, vault, False, check_mode=True)
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.UNKNOWN}
-    assert import_identities(empty, file, vault, False, check_mode=False)
+    done = import_identities(empty, file, vault, False, check_mode=False)
+    assert (done, done["changed"]) == (announced, True)
+    made = {(item["kind"], item["name"]) for item in done["results"] if item["actions"] == ["create"]}
+    assert made == {
+        ("users", "reader"),
+        ("groups", "readers"),
+        ("policies", "reader"),
+        *(("access keys", key) for key in SECRETS),
+    }
+    assert done["diff"]["before"]["users"] == [] and done["diff"]["after"]["users"] == ["reader"]
 
     assert {empty.signs(key, secret) for key, secret in SECRETS.items()} == {KeyState.GOOD}
     assert empty.signs("reader", "reader-secret-1") is KeyState.GOOD
     assert empty.get("user-info", {"accessKey": "reader"}, doing="look")["policyName"] == "reader"
     assert empty.get("group", {"group": "readers"}, doing="look")["members"] == ["reader"]
     assert "reader" in empty.get("list-canned-policies", doing="look")
-    assert not import_identities(empty, file, vault, False, check_mode=False), "a second run changes nothing"
+    again = import_identities(empty, file, vault, False, check_mode=False)
+    assert not again["changed"] and again["diff"]["before"] == again["diff"]["after"]
 
 
 def test_the_file_is_for_its_owner_alone(kept: Client, tmp_path: Path, vault: Vault) -> None:
@@ -138,8 +148,15 @@ def test_a_store_with_identities_is_not_overwritten_unless_told(kept: Client, em
         with pytest.raises(InUse, match=r"is not empty: it has user reader.*set overwrite"):
             import_identities(empty, file, PLAIN, False, check_mode=check_mode)
     assert empty.signs("reader", "another-secret-1") is KeyState.GOOD
-    assert import_identities(empty, file, PLAIN, True, check_mode=False)
+    empty.put("add-user", {"accessKey": "other"}, body, doing="set up")
+    announced = import_identities(empty, file, PLAIN, True, check_mode=True)
+    done = import_identities(empty, file, PLAIN, True, check_mode=False)
+    assert announced == done
+    assert {"kind": "users", "name": "reader", "changed": True, "actions": ["update"]} in done["results"]
+    assert done["diff"]["before"]["users"] == ["other", "reader (other than in the file)"]
     assert empty.signs("reader", "reader-secret-1") is KeyState.GOOD
+    assert not import_identities(empty, file, PLAIN, True, check_mode=False)["changed"]
+    assert not import_identities(empty, file, PLAIN, False, check_mode=False)["changed"], "nothing is in the way of it"
 
 
 def test_bad_files_are_named_and_nothing_is_restored(kept: Client, empty: Client, tmp_path: Path) -> None:
@@ -150,8 +167,13 @@ def test_bad_files_are_named_and_nothing_is_restored(kept: Client, empty: Client
     for name, password, message in [
         ("nosuch", "", "cannot read .*/nosuch: No such file"),
         ("junk", "", "expected an archive of identities"),
-        ("vaulted", "", "is encrypted by ansible-vault: give the file with its password"),
-        ("vaulted", str(tmp_path / "other"), "ansible-vault could not decrypt it with .*/other"),
+        (
+            "vaulted",
+            "",
+            "/vaulted is encrypted by ansible-vault: give the file with its password as vault_password_file",
+        ),
+        ("vaulted", str(tmp_path / "other"), r"^could not decrypt \S+/vaulted: the password in \S+/other is not .*$"),
+        ("vaulted", str(tmp_path / "no"), r"^could not decrypt \S+/vaulted: ansible-vault with .* was not found$"),
     ]:
         with pytest.raises(ArchiveFault, match=message):
             import_identities(empty, tmp_path / name, Vault(password, run), False, check_mode=False)

@@ -95,6 +95,20 @@ def test_others_are_reported_and_left_alone(bench: Bench) -> None:
     assert set(settings(bench)) == {mine, other}
 
 
+def test_versions_that_nobody_asked_for_are_reported_and_left_alone(bench: Bench) -> None:
+    plain, kept, told, ended = (bench.name(rest) for rest in ("plain", "kept", "told", "ended"))
+    for name in (kept, told, ended):
+        bench.done(rustfs_bucket, name=name, versioning="enabled")
+    wanted = [{"name": plain}, {"name": kept}, {"name": told, "versioning": "enabled"}]
+    for check_mode in (True, False):
+        done = bench.done(rustfs_bucket, buckets=[*wanted, {"name": bench.name("new")}], check_mode=check_mode)
+        assert done["versioned"] == [kept]
+    suspended = bench.done(rustfs_bucket, buckets=[{"name": kept, "versioning": "suspended"}])
+    assert (suspended["changed"], suspended["versioned"]) == (True, [])
+    assert bench.done(rustfs_bucket, buckets=wanted)["versioned"] == []
+    assert "versioned" not in bench.done(rustfs_bucket, name=ended)
+
+
 def test_settings_that_are_not_given_stay(bench: Bench) -> None:
     name = bench.name("models")
     bench.done(rustfs_bucket, name=name, versioning="enabled", tags={"a": "b"}, policy=public(name), quota="5GB")

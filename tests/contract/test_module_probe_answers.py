@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.contract.probe_reader import PREFIX, Reader, allowing, listing, reader_on
+from tests.contract.probe_reader import PREFIX, SECRET, Reader, allowing, listing, reader_on
 from tests.contract.s3_server import Server
 
 
@@ -37,7 +39,7 @@ def test_check_mode_only_reads(reader: Reader) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"access_key": "nobody-knows-me"}, "does not know the access key 'nobody-knows-me'"),
+        ({"access_key": "nobody-knows-me"}, "does not know the key: check the access key 'nobody-knows-me'"),
         ({"secret_key": "not-its-secret"}, "SignatureDoesNotMatch"),
         ({"bucket": "no-such-bucket"}, "expected allowed, found 403 AccessDenied"),
         ({"cleanup_access_key": "nobody-knows-me"}, "use the cleanup key"),
@@ -56,8 +58,28 @@ def test_what_proves_nothing_fails(reader: Reader, check_mode: bool, change: dic
 def test_a_key_that_is_switched_off_proves_nothing(reader: Reader) -> None:
     query = {"accessKey": reader.name, "status": "disabled"}
     reader.bench.ask("PUT", "set-user-status", query)
-    result = reader.probe()
-    assert result.get("failed") and repr(reader.name) in result["msg"]
+    assert f"the access key {reader.name!r} is switched off" in reader.probe()["msg"]
+
+
+@pytest.mark.parametrize("state", ["off", "expired", "deleted"])
+def test_what_became_of_a_key_is_told(reader: Reader, state: str) -> None:
+    key, ask = reader.bench.name("key"), reader.bench.ask
+    end = f"{datetime.now(UTC) + timedelta(seconds=2):%Y-%m-%dT%H:%M:%SZ}"
+    body = {"targetUser": reader.name, "accessKey": key, "secretKey": SECRET}
+    ask("PUT", "add-service-account", body=body | ({"expiration": end} if state == "expired" else {}))
+    assert not reader.probe(access_key=key).get("failed") or state == "expired"
+    if state == "off":
+        ask("POST", "update-service-account", {"accessKey": key}, {"newStatus": "off"})
+    elif state == "expired":
+        time.sleep(3)
+    else:
+        ask("DELETE", "delete-service-account", {"accessKey": key})
+    said = {
+        "off": f"the access key {key!r} is switched off",
+        "expired": f"the access key {key!r}",  # how RustFS words it was not measured
+        "deleted": f"does not know the key: check the access key {key!r}",
+    }
+    assert said[state] in reader.probe(access_key=key)["msg"]
 
 
 def test_a_time_out_fails_naming_action_and_key(reader: Reader) -> None:
@@ -72,7 +94,7 @@ def test_a_time_out_fails_naming_action_and_key(reader: Reader) -> None:
 @pytest.mark.parametrize("check_mode", [False, True])
 def test_a_key_that_is_missing_fails(reader: Reader, check_mode: bool) -> None:
     result = reader.probe(check_mode=check_mode, access_key="not-made-yet")
-    assert result.get("failed") and "does not know the access key" in result["msg"]
+    assert result.get("failed") and "does not know the key: check the access key 'not-made-yet'" in result["msg"]
 
 
 def test_what_cannot_be_removed_is_named(reader: Reader) -> None:

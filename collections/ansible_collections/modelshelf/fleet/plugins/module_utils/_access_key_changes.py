@@ -125,7 +125,7 @@ def _check_rotates(client: Client, wanted: Wanted, state: KeyState) -> None:
         raise StoreError(f"{wanted.what}: the server lists it, but {state.value} {client.admin.where}. Try again")
     raise Refused(
         f"{wanted.what}: secret is not the one that the store has {client.admin.where}. Correct it, or set"
-        " rotate_secret to make it the new one"
+        " rotate_secret (role rustfs_config: rustfs_config_rotate_secrets) to make it the new one"
     )
 
 

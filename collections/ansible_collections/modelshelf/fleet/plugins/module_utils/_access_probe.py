@@ -56,6 +56,7 @@ class Answer:
     status: int
     code: str = ""
     in_batch: bool = False
+    message: str = ""
 
     def __str__(self) -> str:
         return f"{self.code} for the key" if self.in_batch and self.code else f"{self.status} {self.code}".strip()

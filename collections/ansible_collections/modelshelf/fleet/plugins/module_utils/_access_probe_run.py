@@ -27,21 +27,18 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe imp
     writes_denied,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_s3 import Cleaner, Reader
-from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import retried
+from ansible_collections.modelshelf.fleet.plugins.module_utils._answers import not_accepted, retried
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import greet
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import judge as judge_clock
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     NotFound,
-    NotPermitted,
     Refused,
     StoreError,
-    UnknownKey,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
 
 Say = Callable[[str], None]
 _DRY_RUN_SECONDS = 5
-_NOT_A_READER = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidRequest")
 
 
 class ProbeFailed(StoreError):
@@ -177,10 +174,10 @@ def _refuse_strangers(probe: Probe, answer: Answer, wanted: Wanted) -> None:
     key = wanted.reader.access_key
     if answer.code == "NoSuchBucket":
         raise NotFound(f"{where}: there is no such bucket, so the access key {key!r} proves nothing")
-    if answer.code == "InvalidAccessKeyId":
-        raise UnknownKey(f"{where}: the server does not know the access key {key!r}, so nothing is proved")
-    if answer.code in _NOT_A_READER:
-        raise NotPermitted(f"{where}: the access key {key!r} or its secret is not accepted, so nothing is proved")
+    refusal = not_accepted(answer.code, answer.message, key, read_only=True)
+    if refusal:
+        kind, advice = refusal
+        raise kind(f"{where}: {advice}. Nothing is proved")
 
 
 def _write(reader: Reader, cleaner: Cleaner, probe: Probe, findings: Findings) -> None:

@@ -74,7 +74,8 @@ class Reader:
                 found = getattr(self.client, _OPERATIONS[probe.action])(**_arguments(probe), **more)
             except ClientError as error:
                 status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-                return Answer(status, str(error.response.get("Error", {}).get("Code", ""))), {}
+                said = error.response.get("Error", {})
+                return Answer(status, str(said.get("Code", "")), message=str(said.get("Message", ""))), {}
         if "Body" in found:
             found["Body"].close()
         status = found["ResponseMetadata"]["HTTPStatusCode"]

@@ -86,7 +86,9 @@ def error_for(
     Who asks is judged by the code before anything else: the text for an unknown key says "does not exist" as well.
     """
     said = f"{code or status}: {message}" if message else str(code or status)
-    kind, advice = _authentication(code, message, access_key) or _meaning(status, code, message)
+    kind, advice = (
+        not_accepted(code, message, access_key) or _not_permitted(code, access_key) or _meaning(status, code, message)
+    )
     if message.lstrip()[:14].lower().startswith(("<!doctype html", "<html")):
         said = str(status)
         if status < 500 or status == 501:  # a proxy in front of a store has pages for the others
@@ -124,8 +126,14 @@ def retried(
         pause, tries = min(pause * 2, LONGEST_PAUSE), tries + 1
 
 
-def _authentication(code: str, message: str, access_key: str) -> tuple[type[StoreError], str] | None:
-    """What the answer says about who asked; None when that is settled. Texts name the access key, never a secret."""
+def not_accepted(
+    code: str, message: str, access_key: str, *, read_only: bool = False
+) -> tuple[type[StoreError], str] | None:
+    """The class and the words for an answer that does not accept the signature; None where it is accepted.
+
+    `read_only`: nothing but the signature can be wrong with the request, so that InvalidRequest is about it. Texts name
+    the access key, never a secret.
+    """
     if code in _SKEWED:
         return ClockSkew, "the clocks of this machine and of the store differ too much. Set them right"
     if code == "InvalidAccessKeyId":
@@ -134,7 +142,14 @@ def _authentication(code: str, message: str, access_key: str) -> tuple[type[Stor
         return BadSignature, f"the secret is not that of the key: check the access key {access_key!r} and its secret"
     if message.strip() == "ErrAccessKeyDisabled":
         return KeyDisabled, f"the access key {access_key!r} is switched off: enable it, or use another"
-    if code in _NOT_PERMITTED or message.strip() == "check key failed":
+    if message.strip() == "check key failed" or (read_only and code == "InvalidRequest"):
+        # Some handlers say this of every key, whatever is wrong with it.
+        return NotPermitted, f"the access key {access_key!r} is wrong, deleted, expired or switched off: use another"
+    return None
+
+
+def _not_permitted(code: str, access_key: str) -> tuple[type[StoreError], str] | None:
+    if code in _NOT_PERMITTED:
         return NotPermitted, f"check the access key {access_key!r}, its secret and its policy"
     return None
 

@@ -18,19 +18,22 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module im
 
 _NEW: dict[str, Any] = {"versioning": "", "quota": 0, "object_lock": False, "tags": {}, "policy": {}}
 """A bucket that nobody has told anything."""
+_VERSIONED = {"versioning": "enabled"}
 
 
 def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """What it takes to bring buckets to what is wanted. Raises Refused, InUse and what the client raises.
 
-    One listing, and a request for each setting that is asked for. What the server has beyond a list is reported as
-    `others` and left alone.
+    One listing, and a request for each setting that is asked for. What the server has beyond a list is reported and
+    left alone: `others` are other buckets, `versioned` those of the list that keep versions without being asked to.
     """
     wanted = [wanted_from(entry) for entry in entries]
     store = Buckets(task.client)
     there = {} if isinstance(task.client, EmptyStore) else store.list_all()
     if task.listed:
         task.report["others"] = sorted(set(there) - {item.name for item in wanted})
+        unasked = [item.name for item in wanted if item.name in there and not item.absent and item.versioning is None]
+        task.report["versioned"] = [name for name in unasked if store.read(name, ("versioning",)) == _VERSIONED]
     return [_change(store, item, item.name in there) for item in wanted]
 
 

@@ -21,6 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._durable import (
+    make_directory,
+    sync_directory,
+    write_file,
+)
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import (
     env_file,
     env_values,
@@ -174,17 +179,17 @@ class Instance:
         draft = self._generations / f".draft-{number}"
         if draft.exists():
             shutil.rmtree(draft)
-        _make(draft)
+        make_directory(draft)
         created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         release = {**content.release, "generation": number, "created": created, "created_by": created_by}
-        _write(draft / "vllm.yaml", content.vllm_yaml, 0o644)
-        _write(draft / "release.json", json.dumps(release, indent=2, ensure_ascii=False) + "\n", 0o644)
-        _write(draft / "env", content.env, 0o600)
+        write_file(draft / "vllm.yaml", content.vllm_yaml, 0o644)
+        write_file(draft / "release.json", json.dumps(release, indent=2, ensure_ascii=False) + "\n", 0o644)
+        write_file(draft / "env", content.env, 0o600)
         (draft / "engine").symlink_to(content.engine)
-        _sync(draft)
+        sync_directory(draft)
         # Renaming onto a generation that another run has written meanwhile fails: it is not empty.
         draft.rename(self.directory(number))
-        _sync(self._generations)
+        sync_directory(self._generations)
 
     def flip(self, number: int) -> bool:
         """Make `current` name a generation, and `previous` the one it named before. False when it already does.
@@ -202,12 +207,22 @@ class Instance:
         self._link("current", number)
         return True
 
+    def restore(self, current: int | None, previous: int | None) -> None:
+        """Make both links what they were before a flip. Raises GenerationError when a generation is not there."""
+        for link, number in (("current", current), ("previous", previous)):
+            if number is None:
+                (self.path / link).unlink(missing_ok=True)
+            elif number not in self.numbers():
+                raise GenerationError(f"{link} cannot name generation {number} again: it is not below {self.path}")
+            elif self.linked(link) != number:
+                self._link(link, number)
+
     def _link(self, link: str, number: int) -> None:
         draft = self.path / f".{link}.draft"
         draft.unlink(missing_ok=True)
         draft.symlink_to(Path("generations", str(number)))
         draft.replace(self.path / link)
-        _sync(self.path)
+        sync_directory(self.path)
 
 
 def instances(root: str) -> list[Instance]:
@@ -216,28 +231,3 @@ def instances(root: str) -> list[Instance]:
         return []
     names = sorted(entry.name for entry in Path(root).iterdir() if (entry / "generations").is_dir())
     return [Instance(root, name) for name in names if _INSTANCE.fullmatch(name)]
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, mode)
-        file.write(text)
-        file.flush()
-        os.fsync(descriptor)
-
-
-def _make(directory: Path) -> None:
-    """A directory that everybody may enter, whatever the umask, and those above it that are missing."""
-    if not directory.is_dir():
-        _make(directory.parent)
-        directory.mkdir()
-        directory.chmod(0o755)
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

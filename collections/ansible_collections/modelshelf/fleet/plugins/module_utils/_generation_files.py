@@ -54,6 +54,11 @@ def env_values(text: str) -> dict[str, str]:
     return {match.group(1): match.group(2) for match in re.finditer(r'^(\w+)=("(?:[^"\\]|\\.)*")$', text, re.M | re.S)}
 
 
+def plain_env_values(text: str) -> dict[str, str]:
+    """The variables in a text made by `env_file`, with their values as the server gets them."""
+    return {name: re.sub(r'\\(["\\`$])', r"\1", quoted[1:-1]) for name, quoted in env_values(text).items()}
+
+
 def secret_values(environment: Mapping[str, Any]) -> set[str]:
     """The values that must not be shown by accident, judged by the names of their variables."""
     return {str(value) for name, value in environment.items() if _SECRET_NAME.search(name) and len(str(value)) > 5}

@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import Instance, difference, wanted_content
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
+    Content,
+    Instance,
+    difference,
+    wanted_content,
+)
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, read_manifest
 
 DESCRIPTION = ("model", "version", "weights_path", "config", "engine")
@@ -22,20 +27,22 @@ def present(
 ) -> dict[str, Any]:
     """Write the next generation unless the newest one is what is asked for.
 
+    The digest of the weights is `manifest_digest` of `asked`, or read from their manifest where that is empty.
+
     Raises ValueError and GenerationError for what cannot be used, WeightsFault for weights that cannot be read; in
     check mode they, and the engine, need not be there yet.
     """
     if empty := [key for key in DESCRIPTION if not asked[key]]:
         raise ValueError(f"nothing is given for {', '.join(empty)}")
+    numbers = instance.numbers()
+    newest = instance.content(numbers[-1]) if numbers else None
     wanted = wanted_content(
         instance=instance.name,
-        manifest_digest=_digest(asked["weights_path"], absent_is_fine=check_mode),
+        manifest_digest=asked["manifest_digest"] or _digest(asked["weights_path"], newest, check_mode=check_mode),
         environment=environment,
         unit_sha256=asked["unit_sha256"],
         **{key: asked[key] for key in DESCRIPTION},
     )
-    numbers = instance.numbers()
-    newest = instance.content(numbers[-1]) if numbers else None
     changed = newest != wanted
     number = (numbers[-1] if numbers else 0) + changed
     if changed and not check_mode:
@@ -59,13 +66,15 @@ def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, A
     return {"changed": before != number, "diff": {"before": links, "after": after}, **report}
 
 
-def _digest(weights_path: str, *, absent_is_fine: bool) -> str | None:
+def _digest(weights_path: str, newest: Content | None, *, check_mode: bool) -> str | None:
     try:
         return read_manifest(weights_path, timeout=_MANIFEST_TIMEOUT).digest
     except WeightsFault:
-        if absent_is_fine:
-            return None
-        raise
+        if not check_mode:
+            raise
+    # A version never changes: what could be read of it once is right still.
+    same = newest is not None and newest.release["weights_path"] == weights_path
+    return newest.release["manifest_digest"] if newest is not None and same else None
 
 
 def _links(instance: Instance) -> dict[str, int | None]:

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, ModelshelfError, StoreError
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import names, told_changes
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 
 VAULT_HEAD = b"$ANSIBLE_VAULT;"
+_PASSWORD_OPTION = "vault_password_file (role rustfs_config: rustfs_config_vault_password_file)"
 _TIMES = ("updatedat", "updated_at", "update_date", "updatedate", "create_date", "createdate", "createdat")
 
 
@@ -37,15 +39,15 @@ class Vault:
     password_file: str
     run: Callable[..., tuple[int, bytes, bytes]]
 
-    def encrypt(self, content: bytes) -> bytes:
-        """Raises ArchiveFault when ansible-vault is not there or fails, as decrypt() does."""
-        return self._pipe("encrypt", content)
+    def encrypt(self, content: bytes, file: Path) -> bytes:
+        """What is to be in `file`. Raises ArchiveFault when ansible-vault is not there or fails, as decrypt() does."""
+        return self._pipe("encrypt", content, file)
 
-    def decrypt(self, content: bytes) -> bytes:
+    def decrypt(self, content: bytes, file: Path) -> bytes:
         """What encrypt() was given."""
-        return self._pipe("decrypt", content)
+        return self._pipe("decrypt", content, file)
 
-    def _pipe(self, verb: str, content: bytes) -> bytes:
+    def _pipe(self, verb: str, content: bytes, file: Path) -> bytes:
         beside = Path(sys.executable).with_name("ansible-vault")
         program = str(beside) if beside.exists() else shutil.which("ansible-vault")
         if not program:
@@ -55,56 +57,71 @@ class Vault:
         argv = [program, verb, "--vault-password-file", self.password_file, "--output", "-", "-"]
         status, output, errors = self.run(argv, data=content, binary_data=True, encoding=None)
         if status:
-            said = " ".join(errors.decode(errors="replace").split())[-300:]
-            raise ArchiveFault(f"ansible-vault could not {verb} it with {self.password_file}: {said}")
+            raise ArchiveFault(f"could not {verb} {file}: {self._fault(errors.decode(errors='replace'))}")
         return output
+
+    def _fault(self, said: str) -> str:
+        """What ansible-vault says in several lines, in one."""
+        if "no vault secrets were found that could decrypt" in said:
+            return (
+                f"the password in {self.password_file} is not the one that it was encrypted with. Give the file that"
+                f" has it as {_PASSWORD_OPTION}"
+            )
+        lines = [line for line in said.splitlines() if line.strip()]
+        told = next((line for line in lines if "ERROR" in line), " ".join(lines))
+        return f"ansible-vault with the password file {self.password_file}: {told.strip()[-300:]}"
 
 
 def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: bool) -> bool:
     """Writes the store's identities to `dest`, readable by its owner alone; whether that changed anything.
 
     With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities
-    in the wanted form is left as it is, whenever they were written.
+    in the wanted form is left as it is, whenever they were written. Raises ArchiveFault for a place that is no file and
+    cannot become one, in check mode too as far as that can be seen.
     """
-    if dest.is_dir():
-        raise ArchiveFault(f"{dest} is a directory: name a file in it")
-    archive = fetch(client)
-    if dest.exists():
-        kept = dest.read_bytes()
-        same_form = kept.startswith(VAULT_HEAD) == bool(vault.password_file) and dest.stat().st_mode & 0o777 == 0o600
-        if same_form and identities(opened(dest, vault)) == identities(archive):
+    try:
+        if dest.is_dir():
+            raise ArchiveFault(f"{dest} is a directory: name a file in it")
+        if not dest.parent.is_dir():
+            raise ArchiveFault(
+                f"{dest} cannot be written: there is no directory {dest.parent}. Make it, or name another"
+            )
+        archive = fetch(client)
+        if dest.exists() and _is_kept(archive, dest, vault):
             return False
-    if not dest.parent.is_dir():
-        raise ArchiveFault(f"{dest} cannot be written: there is no directory {dest.parent}. Make it, or name another")
-    content = vault.encrypt(archive) if vault.password_file else archive
-    if not check_mode:
-        _write(dest, content)
+        content = vault.encrypt(archive, dest) if vault.password_file else archive
+        if not check_mode:
+            _write(dest, content)
+    except OSError as error:
+        raise ArchiveFault(f"{dest} cannot be read or written: {error.strerror}. Name another file") from error
     return True
 
 
-def import_identities(client: Client, source: Path, vault: Vault, overwrite: bool, *, check_mode: bool) -> bool:
-    """Puts the identities of a file onto the store; whether that changed anything.
+def import_identities(
+    client: Client, source: Path, vault: Vault, overwrite: bool, *, check_mode: bool
+) -> dict[str, Any]:
+    """Puts the identities of a file onto the store. Returns `changed`, `results` and `diff`, which name no secrets.
 
     Raises InUse for a store that has other identities already, unless `overwrite` says that those of the file win.
     Nothing of the store is removed.
     """
     archive = opened(source, vault)
-    wanted, there = identities(archive), identities(fetch(client))
-    if wanted == there:
-        return False
-    found = _names(there)
-    if found and not overwrite:
+    there = identities(fetch(client))
+    result = told_changes(identities(archive), there)
+    found = [f"{kind[:-1]} {name}" for kind in ("users", "groups", "access keys") for name in names(there, kind)]
+    if result["changed"] and found and not overwrite:
         raise InUse(
             f"the store {client.admin.where} is not empty: it has {', '.join(found[:5])}"
-            f"{f' and {len(found) - 5} more' if len(found) > 5 else ''}. Restore onto an empty store, or set overwrite:"
-            " identities of the same name then become those of the file"
+            f"{f' and {len(found) - 5} more' if len(found) > 5 else ''}. Restore onto an empty store, or set overwrite"
+            " (role rustfs_config: rustfs_config_restore_over_others): identities of the same name then become those of"
+            " the file"
         )
-    if not check_mode:
+    if result["changed"] and not check_mode:
         answer = client.put("import-iam", body=archive, doing=f"restore the identities of {source}") or {}
         failed = sorted(kind for kind, entries in (answer.get("failed") or {}).items() if entries)
         if failed:
             raise StoreError(f"the store {client.admin.where} did not take all of {source}: {', '.join(failed)} failed")
-    return True
+    return result
 
 
 def fetch(client: Client) -> bytes:
@@ -132,13 +149,17 @@ def opened(source: Path, vault: Vault) -> bytes:
     if not content.startswith(VAULT_HEAD):
         return content
     if not vault.password_file:
-        raise ArchiveFault(f"{source} is encrypted by ansible-vault: give the file with its password")
-    return vault.decrypt(content)
+        raise ArchiveFault(
+            f"{source} is encrypted by ansible-vault: give the file with its password as {_PASSWORD_OPTION}"
+        )
+    return vault.decrypt(content, source)
 
 
-def _names(parts: Mapping[str, Any]) -> list[str]:
-    kinds = {"users.json": "user", "groups.json": "group", "svcaccts.json": "access key"}
-    return [f"{kind} {name}" for file, kind in kinds.items() for name in sorted(parts.get(file) or {})]
+def _is_kept(archive: bytes, dest: Path, vault: Vault) -> bool:
+    """Whether the file has these identities already, in the wanted form and for its owner alone."""
+    kept, mode = dest.read_bytes(), dest.stat().st_mode
+    same_form = kept.startswith(VAULT_HEAD) == bool(vault.password_file) and mode & 0o777 == 0o600
+    return same_form and identities(opened(dest, vault)) == identities(archive)
 
 
 def _canonical(value: Any) -> Any:

@@ -97,6 +97,20 @@ class Systemd:
         """Have `unit` reload its configuration; for a weights mount that drops the cached listing."""
         self._run(["systemctl", "reload", "--", unit])
 
+    def stop(self, unit: str) -> None:
+        """Have `unit` stopped; does not wait for it."""
+        self._run(["systemctl", "stop", "--no-block", "--", unit])
+
+    def restart(self, unit: str) -> None:
+        """Have `unit` restarted with what its files say now; does not wait for it."""
+        self._run(["systemctl", "daemon-reload"])
+        self._run(["systemctl", "restart", "--no-block", "--", unit])
+
+    def start(self, unit: str) -> None:
+        """Have `unit` started, with what its files say now, however often it has failed; does not wait for it."""
+        self._run(["systemctl", "daemon-reload"])
+        self._run(["systemctl", "start", "--no-block", "--", unit])
+
     def journal(self, unit: str, invocation: str = "", lines: int = 400) -> list[str]:
         """The last lines that one run of the unit wrote, or those of all its runs when that one wrote nothing."""
         command = ["journalctl", "--no-pager", "--quiet", "--output=cat", f"--lines={lines}"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,15 @@ def check_mount(mountpoint: str, fstype: str) -> None:
         raise WeightsFault(
             NOT_MOUNTED, f"{mountpoint}: expected a {fstype} mount, found {mount.fstype} of {mount.source}"
         )
+
+
+def newer_than(stamp: str, files: Sequence[str]) -> bool:
+    """Whether one of `files` has changed since `stamp` was touched. What does not exist is not newer."""
+    try:
+        touched = Path(stamp).stat().st_mtime_ns
+    except FileNotFoundError:
+        return False
+    return any(path.stat().st_mtime_ns > touched for path in map(Path, files) if path.exists())
 
 
 def versions_at(mountpoint: str, identity: Identity, timeout: float) -> tuple[str, ...]:

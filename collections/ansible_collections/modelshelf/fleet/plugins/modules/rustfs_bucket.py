@@ -161,6 +161,11 @@ others:
   returned: when O(buckets) is given
   type: list
   elements: str
+versioned:
+  description: The buckets of the list that keep versions, though their entries leave O(versioning) out.
+  returned: when O(buckets) is given
+  type: list
+  elements: str
 calls:
   description: How many requests of each kind were sent.
   returned: success

@@ -15,7 +15,7 @@ author:
 description:
   - Puts back what M(modelshelf.fleet.rustfs_iam_export) kept. Old keys sign again afterwards.
   - A store that has users, groups or access keys already is refused, unless O(overwrite) is set. Nothing is removed.
-  - Changes nothing on a store whose identities are those of the file.
+  - Changes nothing on a store that has the identities of the file.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes
   - modelshelf.fleet.rustfs
@@ -23,9 +23,10 @@ attributes:
   check_mode:
     support: full
   diff_mode:
-    support: none
+    support: full
     details:
-      - The content is secret.
+      - Shows the names of all identities. Those that become what the file says are marked in C(before).
+      - What they hold is not shown, since it is secret.
 options:
   src:
     description:
@@ -59,6 +60,26 @@ src:
   description: The file.
   returned: success
   type: str
+results:
+  description: What happened to each identity of the file, or in check mode would.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(users), V(groups), V(policies) or V(access keys).
+      type: str
+    name:
+      description: The identity.
+      type: str
+    changed:
+      description: Whether it was changed.
+      type: bool
+    actions:
+      description: V(create) or V(update), or nothing.
+      type: list
+      elements: str
+  sample: [{"kind": "users", "name": "modelshelf-reader", "changed": true, "actions": ["create"]}]
 """
 
 from pathlib import Path
@@ -93,12 +114,12 @@ def main() -> None:
     vault = Vault(module.params["vault_password_file"] or "", module.run_command)
     try:
         client = Client(admin_from(module.params))
-        changed = import_identities(
+        result = import_identities(
             client, Path(source), vault, module.params["overwrite"], check_mode=module.check_mode
         )
     except ModelshelfError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=changed, src=source)
+    module.exit_json(src=source, **result)
 
 
 if __name__ == "__main__":

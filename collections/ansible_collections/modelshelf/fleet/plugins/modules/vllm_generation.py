@@ -61,6 +61,12 @@ options:
       - The directory of the version on this host. The digest in its manifest becomes part of the generation.
       - Required with O(state=present).
     type: path
+  manifest_digest:
+    description:
+      - The digest of the version, where it is known although O(weights_path) cannot be read now, such as through a
+        mount with a key that the store refuses by now. Empty means that it is read from the manifest.
+    type: str
+    default: ""
   config:
     description:
       - The options of C(vllm serve), without dashes in front. They become C(vllm.yaml), each value exactly as given.
@@ -202,6 +208,7 @@ def main() -> None:
             "model": {"type": "str"},
             "version": {"type": "str"},
             "weights_path": {"type": "path"},
+            "manifest_digest": {"type": "str", "default": ""},
             "config": {"type": "dict"},
             "environment": {"type": "dict", "default": {}, "no_log": True},
             "engine": {"type": "dict", "options": engine},

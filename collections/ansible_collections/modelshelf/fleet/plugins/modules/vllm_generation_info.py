@@ -12,6 +12,7 @@ short_description: List the generations of vLLM instances on a host
 version_added: 0.1.0
 description:
   - Reads which generations there are, what each would serve, and which of them C(current) and C(previous) name.
+  - Reads what M(modelshelf.fleet.vllm_swap) has written down of each instance.
   - That a host has no instance is an answer, no failure.
 author:
   - Modelshelf contributors (@modelshelf)
@@ -29,6 +30,7 @@ options:
     default: /var/lib/modelshelf/instances
 seealso:
   - module: modelshelf.fleet.vllm_generation
+  - module: modelshelf.fleet.vllm_swap
 """
 
 EXAMPLES = r"""
@@ -65,6 +67,18 @@ instances:
         - For one that cannot be read, its number as C(generation) and the reason as C(fault).
       type: list
       elements: dict
+    move:
+      description: The move that is under way, as RV(modelshelf.fleet.vllm_swap#module:move); none when there is none.
+      type: dict
+    hold:
+      description:
+        - What the last rollback left, as C(model), C(version) and C(generation), with C(who) and C(time).
+        - None when nothing is held back.
+      type: dict
+    history:
+      description: The last twenty moves that ended, oldest first, as RV(modelshelf.fleet.vllm_swap#module:line).
+      type: list
+      elements: dict
   sample:
     - instance: main
       current: 4
@@ -72,6 +86,9 @@ instances:
       generations:
         - {"generation": 3, "model": "qwen2-7b", "version": "v2", "created": "2026-11-29T20:00:00Z"}
         - {"generation": 4, "model": "qwen2-7b", "version": "v3", "created": "2026-11-30T08:15:00Z"}
+      move: null
+      hold: null
+      history: []
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -81,6 +98,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation impor
     Instance,
     instances,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Journal, JournalError
 
 
 def main() -> None:
@@ -95,8 +113,8 @@ def main() -> None:
     root, name = module.params["root"], module.params["instance"]
     try:
         found = instances(root) if name is None else [item for item in [Instance(root, name)] if item.numbers()]
-        result = [item.summary() for item in found]
-    except (GenerationError, OSError) as error:
+        result = [{**item.summary(), **Journal(item.path).summary()} for item in found]
+    except (GenerationError, JournalError, OSError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, instances=result)
 

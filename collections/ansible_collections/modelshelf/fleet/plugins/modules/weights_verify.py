@@ -69,6 +69,27 @@ options:
       - Whether a version that the mount does not show is no failure in check mode, since the same run would publish it.
     type: bool
     default: false
+  started:
+    description:
+      - The file that the unit touches when it starts the mount. Without it RV(stale) is O(stale).
+    type: path
+  settings:
+    description:
+      - The files that the mount reads when it starts. It is stale when one of them is newer than O(started).
+    type: list
+    elements: path
+  stale:
+    description:
+      - Whether it is known already that the mount has older settings than it should have, as in check mode.
+    type: bool
+    default: false
+  may_be_refused:
+    description:
+      - Whether a stale mount that does not answer is no failure, because a later task restarts it. Its key may be one
+        that the store refuses by now. It is warned of, and RV(refused) says so.
+      - What a stale mount answers is verified as ever.
+    type: bool
+    default: false
 notes:
   - In check mode a mount that is not there yet is no failure; RV(skipped_reason) says so.
 seealso:
@@ -127,27 +148,44 @@ fault:
   returned: on failure
   type: str
   sample: absent
+stale:
+  description: Whether the mount runs with older settings than it should have.
+  returned: when there is a mount
+  type: bool
+refused:
+  description: Whether nothing was verified, because the mount is stale and does not answer.
+  returned: when there is a mount
+  type: bool
 skipped_reason:
   description: Why nothing was verified.
   returned: in check mode, when the mount is not there
   type: str
 """
 
+from dataclasses import fields
+
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd, through
-from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import ABSENT, NOT_MOUNTED, WeightsFault
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
+    ABSENT,
+    DENIED,
+    NOT_MOUNTED,
+    SILENT,
+    WeightsFault,
+)
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import (
     Wanted,
     check_mount,
+    newer_than,
     verify,
 )
 
 
 def run(module: AnsibleModule) -> None:
     """Verify, unless in check mode there is nothing to verify yet."""
-    values = {name: value for name, value in module.params.items() if name != "may_be_absent"}
-    wanted = Wanted(**values)
+    asked = module.params
+    wanted = Wanted(**{field.name: asked[field.name] for field in fields(Wanted)})
     if wanted.problem():
         module.fail_json(msg=wanted.problem())
     if module.check_mode:
@@ -155,11 +193,15 @@ def run(module: AnsibleModule) -> None:
             check_mount(wanted.mountpoint, wanted.fstype)
         except WeightsFault as fault:
             module.exit_json(changed=False, skipped_reason=f"not verified in check mode: {fault}")
+    stale = asked["stale"] or bool(asked["started"] and newer_than(asked["started"], asked["settings"]))
     try:
         found = verify(wanted, Systemd(through(module.run_command)).reload)
     except WeightsFault as fault:
-        if module.check_mode and fault.kind in (ABSENT, NOT_MOUNTED) and module.params["may_be_absent"]:
+        if module.check_mode and fault.kind in (ABSENT, NOT_MOUNTED) and asked["may_be_absent"]:
             module.exit_json(changed=False, skipped_reason=f"not verified in check mode: {fault}")
+        if stale and fault.kind in (SILENT, DENIED) and asked["may_be_refused"]:
+            module.warn(f"{fault}. {wanted.mountpoint} still runs with older settings; it serves again once restarted")
+            module.exit_json(changed=False, stale=True, refused=True)
         module.fail_json(msg=str(fault), fault=fault.kind)
     manifest = found.manifest
     module.exit_json(
@@ -169,6 +211,8 @@ def run(module: AnsibleModule) -> None:
         bytes=manifest.bytes,
         version=manifest.version,
         versions=list(found.versions),
+        stale=stale,
+        refused=False,
     )
 
 
@@ -186,7 +230,12 @@ def main() -> None:
                 "fstype": {"type": "str", "default": "fuse.rclone"},
                 "cache_seconds": {"type": "int", "default": 0},
                 "may_be_absent": {"type": "bool", "default": False},
+                "started": {"type": "path"},
+                "settings": {"type": "list", "elements": "path"},
+                "stale": {"type": "bool", "default": False},
+                "may_be_refused": {"type": "bool", "default": False},
             },
+            required_together=[("started", "settings")],
             supports_check_mode=True,
         )
     )

@@ -24,6 +24,9 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_run
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._clock import Greeting
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
+    BadSignature,
+    ClockSkew,
+    KeyDisabled,
     NotFound,
     NotPermitted,
     Refused,
@@ -74,7 +77,7 @@ class Store:
         if isinstance(odd, Exception):
             raise odd
         if odd is not None:
-            return Answer(*odd)
+            return odd if isinstance(odd, Answer) else Answer(*odd)
         if probe.expected == DENIED:
             return Answer(403, "AccessDenied")
         known = {"allowed": Answer(200), "404 NoSuchKey": Answer(404, "NoSuchKey")}
@@ -149,18 +152,26 @@ def test_an_answer_that_did_not_come_is_cleaned_up_after_too(store: Store) -> No
 @pytest.mark.parametrize(
     ("answer", "error", "said"),
     [
-        ((403, "InvalidAccessKeyId"), UnknownKey, "does not know the access key 'reader'"),
-        ((403, "SignatureDoesNotMatch"), NotPermitted, "not accepted"),
-        ((400, "InvalidRequest"), NotPermitted, "not accepted"),
-        ((404, "NoSuchBucket"), NotFound, "no such bucket"),
+        (Answer(403, "InvalidAccessKeyId"), UnknownKey, "does not know the key: check the access key 'reader'"),
+        (Answer(403, "SignatureDoesNotMatch"), BadSignature, "the secret is not that of the key.*'reader'"),
+        (Answer(400, "InvalidRequest", message="ErrAccessKeyDisabled"), KeyDisabled, "'reader' is switched off"),
+        (Answer(400, "InvalidRequest"), NotPermitted, "'reader' is wrong, deleted, expired or switched off"),
+        (
+            Answer(400, "InvalidRequest", message="check key failed"),
+            NotPermitted,
+            "'reader' is wrong, deleted, expired",
+        ),
+        (Answer(403, "RequestTimeTooSkewed"), ClockSkew, "clocks of this machine and of the store"),
+        (Answer(404, "NoSuchBucket"), NotFound, "no such bucket"),
     ],
 )
-def test_a_stranger_ends_it_at_the_first_answer(
-    store: Store, answer: tuple[int, str], error: type[Exception], said: str
+def test_a40_a_stranger_ends_it_at_the_first_answer(
+    store: Store, answer: Answer, error: type[Exception], said: str
 ) -> None:
     store.odd = {LIST: answer}
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=said) as caught:
         probe()
+    assert caught.value.__class__ is error
     assert len(store.asked) == 1
 
 

@@ -87,6 +87,11 @@ def test_a40_an_unknown_key_is_never_taken_for_something_absent() -> None:
         assert "the server does not know the key: check the access key 'root'" in str(error)
 
 
+def test_a40_a_key_that_some_handlers_merely_refuse_may_have_ended_in_each_way() -> None:
+    told = str(answered(500, "InternalError", "check key failed"))
+    assert told.endswith("the access key 'root' is wrong, deleted, expired or switched off: use another")
+
+
 def test_messages_hold_braces_and_percent_signs_as_they_are() -> None:
     assert "a {b} 100% {0}" in str(answered(400, "InvalidRequest", "a {b} 100% {0}"))
 

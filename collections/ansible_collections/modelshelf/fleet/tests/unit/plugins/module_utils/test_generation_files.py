@@ -16,6 +16,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files
     env_file,
     env_values,
     parse_vllm_yaml,
+    plain_env_values,
     secret_values,
     vllm_yaml,
 )
@@ -82,6 +83,7 @@ def test_a19_systemd_reads_every_value_exactly(environment: dict[str, str]) -> N
     text = env_file(environment)
     assert systemd_reads(text) == environment
     assert set(env_values(text)) == set(environment)
+    assert plain_env_values(text) == environment
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -22,28 +20,12 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unsupported,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._key_state import Key, key_from, look, parse_time
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client, KeyState
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import KeyState
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.fake_client import FakeClient
 
 LISTED = {"accessKey": "k", "parentUser": "alice", "name": "mount", "description": None, "expiration": None}
 OWN = {"accessKey": "k", "parentUser": "alice", "accountStatus": "on", "impliedPolicy": True}
 POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::*"}]}
-
-
-class FakeClient(Client):
-    """Answers by path; what is an exception is raised."""
-
-    def __init__(self, **answers: Any) -> None:
-        self.answers, self.calls = answers, Counter()
-
-    def get(self, path: str, query: Mapping[str, str] | None = None, *, doing: str) -> Any:
-        self.calls[path] += 1
-        answer = self.answers[path.replace("-", "_")]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def signed_by(self, access_key: str, secret_key: str) -> FakeClient:
-        return self
 
 
 def test_the_key_itself_tells_status_and_inheritance_in_one_call() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH
 from ansible_collections.modelshelf.fleet.plugins.modules import vllm_generation, vllm_generation_info
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
 
@@ -102,6 +103,18 @@ def test_a34_check_mode_on_a_bare_host(run: Run, tmp_path: Path) -> None:
     assert "/srv/nowhere is not a mount point" in run(**bare)["msg"]
 
 
+def test_digest_is_known_although_the_weights_cannot_be_read_now(run: Run, tmp_path: Path) -> None:
+    first = run()
+    manifest = tmp_path / "v1" / MANIFEST_PATH
+    digest = json.loads(manifest.read_text())["digest"]
+    manifest.unlink()
+    assert "msg" in run()
+    assert run(check=True)["changed"] is False
+    assert run(manifest_digest=digest)["changed"] is False
+    assert run(check=True, weights_path="/srv/nowhere/v1")["diff"]["after"]["release"]["manifest_digest"] is None
+    assert run(manifest_digest="sha256:other")["generation"] == first["generation"] + 1
+
+
 def test_a35_short_values_of_the_environment_do_not_blank_out_the_result(run: Run) -> None:
     result = run()
     assert result["generation"] == 1
@@ -139,6 +152,7 @@ def test_info(run: Run) -> None:
     run(state="current", generation=2)
     (found,) = run(vllm_generation_info, check=True)["instances"]
     assert (found["instance"], found["current"], found["previous"]) == ("main", 2, None)
+    assert (found["move"], found["hold"], found["history"]) == (None, None, [])
     assert [item["version"] for item in found["generations"]] == ["v1", "v2"]
     assert run(vllm_generation_info, instance=None)["instances"] == [found]
     assert "is not usable" in run(vllm_generation_info, instance="../x")["msg"]

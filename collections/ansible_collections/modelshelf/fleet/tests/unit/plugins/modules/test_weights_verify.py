@@ -14,6 +14,7 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH
+from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import SILENT, WeightsFault
 from ansible_collections.modelshelf.fleet.plugins.modules import weights_verify
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import FILES, publish
 
@@ -75,9 +76,41 @@ def test_a14_without_a_mount_a_real_run_fails(tmp_path: Path, capsys: pytest.Cap
     assert (result["failed"], result["fault"]) == (True, "not mounted")
 
 
+def refused(*arguments: Any, **named: Any) -> None:
+    raise WeightsFault(SILENT, "no answer: the store does not answer, or refuses the reader's key")
+
+
+def test_stale_mount_that_does_not_answer_may_be_restarted_by_a_later_task(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights_verify, "verify", refused)
+    started, settings = tmp_path / "started", tmp_path / "rclone.conf"
+    started.touch()
+    settings.touch()
+    given = {"started": str(started), "settings": [str(settings), str(tmp_path / "absent")], "may_be_refused": True}
+    os.utime(started, ns=(2, 2))
+    result = run(tmp_path, capsys, **given)
+    assert (result["changed"], result["stale"], result["refused"]) == (False, True, True)
+    assert "refuses the reader's key. " in str(result["warnings"])
+    assert "manifest_digest" not in result
+    assert run(tmp_path, capsys, **given, _ansible_check_mode=True, fstype="")["refused"] is True
+    assert run(tmp_path, capsys, **{**given, "may_be_refused": False})["fault"] == "no answer"
+    os.utime(settings, ns=(1, 1))
+    assert run(tmp_path, capsys, **given)["fault"] == "no answer"
+    assert run(tmp_path, capsys, **given, stale=True)["refused"] is True
+
+
+def test_stale_mount_is_verified_where_it_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    publish(tmp_path / "v1")
+    for given in ({"stale": True, "may_be_refused": True}, {}):
+        result = run(tmp_path, capsys, fstype="", **given)
+        assert (result["failed"], result["fault"]) == (True, "writable")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"settings": ["/etc/modelshelf/rclone.conf"]}, "parameters are required together: started, settings"),
         ({"path": "/elsewhere/v1"}, "is not directly below mountpoint"),
         ({"timeout": 0}, "expected more than 0 seconds"),
         ({"user": "nosuchuser"}, "no user 'nosuchuser'"),

@@ -1,20 +1,23 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A served model gets a reader of its own while its hosts read with the key of the fleet."""
+"""A served model gets a reader of its own, and the key that the hosts still use is deleted by somebody meanwhile."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.fleet import Run, play
-from tests.support.serving import MODEL
-from tests.support.shelf import s3
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import NotFound
+from tests.support.fleet import SERVING, Run, host, play
+from tests.support.serving import MODEL, MOUNTPOINT, answers
+from tests.support.shelf import admin, pair, s3
 
 FLEET = ("rotated-reader-key", "canary-rotated-8c1e-reader")
+NEWER = ("newer-reader-key", "canary-newer-41b9-reader")
 OWN = ("own-reader-key", "canary-own-77d2-reader")
 
 
@@ -39,7 +42,19 @@ def may_read(key: tuple[str, str], model: str) -> bool:
 
 @pytest.fixture(scope="module")
 def announced() -> Run:
+    assert play().status == 0
     run = play("--tags=access", *keys(FLEET))
+    assert run.status == 0, run.output[-3000:]
+    return run
+
+
+@pytest.fixture(scope="module")
+def moved(announced: Run) -> Run:
+    """The key of every mount is refused by now: the running servers alone go on."""
+    for key, _secret in (FLEET, pair("reader")):
+        with suppress(NotFound):
+            admin().delete("delete-service-account", {"accessKey": key}, doing="revoke a key")
+    run = play(*keys(NEWER), playbook="playbooks/rotate.yml")
     assert run.status == 0, run.output[-3000:]
     return run
 
@@ -49,3 +64,15 @@ def test_earlier_reader_keeps_its_rights_until_the_hosts_have_moved(announced: R
     assert (may_read(FLEET, MODEL), may_read(OWN, MODEL)) == (True, True)
     assert not may_read(OWN, "tiny-llama-sharded")
     assert play("--tags=access", *keys(FLEET)).changed() == {}
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_hosts_whose_key_was_deleted_are_moved_by_the_same_run(moved: Run, name: str) -> None:
+    assert f"access_key_id = {OWN[0]}" in host(name).check_output("cat /etc/modelshelf/rclone.conf")
+    assert host(name).run(f"cat {MOUNTPOINT}/v1/tokenizer_config.json").rc == 0
+    assert answers(name)
+
+
+def test_each_reader_has_its_own_models_alone_afterwards(moved: Run) -> None:
+    assert (may_read(NEWER, MODEL), may_read(NEWER, "tiny-llama-sharded")) == (False, True)
+    assert (may_read(OWN, MODEL), may_read(OWN, "tiny-llama-sharded")) == (True, False)

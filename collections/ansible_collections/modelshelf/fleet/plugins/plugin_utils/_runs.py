@@ -1,0 +1,35 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names for runs of Ansible, by which a host knows whose move it is in the middle of."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+
+def this_run(proc: str = "/proc") -> str:
+    """The run that this process works for: machine, pid of ansible-playbook, and when that process started.
+
+    Ansible forks the process that carries out a task from the one of the run.
+    """
+    pid = os.getppid()
+    return f"{socket.gethostname()}:{pid}:{_started(pid, proc)}"
+
+
+def is_gone(run: str, proc: str = "/proc") -> bool:
+    """Whether a run of this machine has ended. Of another machine's runs that cannot be known: they count as there."""
+    machine, pid, started = [*run.rsplit(":", 2), "", ""][:3]
+    return machine == socket.gethostname() and pid.isdigit() and _started(int(pid), proc) != started
+
+
+def _started(pid: int, proc: str) -> str:
+    """When a process started, in clock ticks since the boot (field 22 of proc(5) stat); empty when there is none."""
+    try:
+        text = Path(proc, str(pid), "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    # The second field, the command in parentheses, may have blanks and parentheses in it.
+    return text.rpartition(")")[2].split()[19]

@@ -1,0 +1,174 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils import _swap_server
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
+    GenerationError,
+    Instance,
+    wanted_content,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import Owner
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import ServerFault
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings, UnitServer
+from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import (
+    CRASHED,
+    Host,
+    Vllm,
+    publish,
+    serving,
+    show,
+)
+
+UNIT = "modelshelf-vllm@main.service"
+STOPPED = show(active="inactive", sub="dead", group="")
+KEY = 'canary $x "key" `1`'
+
+
+class Commands(Host):
+    """Takes commands that change something as well, unless they are to fail."""
+
+    failing = False
+
+    def run(self, command: Sequence[str]) -> str:
+        if command[0] == "systemctl" and command[1] != "show" and not self.failing:
+            self.asked.append(list(command))
+            return ""
+        return super().run(command)
+
+    def changes(self) -> list[str]:
+        return [" ".join(command) for command in self.asked if command[:2] != ["systemctl", "show"]]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def vllm(tmp_path: Path) -> Iterator[Vllm]:
+    publish(tmp_path / "v2")
+    with serving(Vllm("qwen", root=str(tmp_path / "v2"), key=KEY)) as server:
+        yield server
+
+
+@pytest.fixture
+def main(tmp_path: Path, vllm: Vllm) -> Instance:
+    instance = Instance(str(tmp_path / "instances"), "main")
+    for number, version, port in ((1, "v1", vllm.port + 1), (2, "v2", vllm.port)):
+        path = str(tmp_path / version)
+        config = {"model": path, "host": "127.0.0.1", "port": port, "served-model-name": ["qwen"]}
+        content = wanted_content(
+            instance="main", model="qwen", version=version, weights_path=path, manifest_digest=None, config=config,
+            environment={"VLLM_API_KEY": KEY}, engine={"path": "/opt/engine"}, unit_sha256="",
+        )  # fmt: skip
+        instance.write(number, content, "ops")
+    return instance
+
+
+def server(instance: Instance, host: Host, **settings: Any) -> UnitServer:
+    clock = Clock()
+    given = Settings.of({"user": getpass.getuser(), "timeout": 0.0, "colour": "blue", **settings})
+    return UnitServer(instance, (1, 2), given, Systemd(host.run), clock=clock, sleep=clock.sleep)
+
+
+def test_stop_waits_for_unit_and_ports(main: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([["pid 7 (vllm)"], [], []])
+    monkeypatch.setattr(_swap_server, "foreign", lambda *place: next(looks, []))
+    host = Commands([show(), show(active="deactivating"), STOPPED])
+    server(main, host).stop()
+    assert host.changes() == [f"systemctl stop --no-block -- {UNIT}"]
+
+
+def test_a_unit_that_is_stopped_is_not_stopped_again(main: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_swap_server, "foreign", lambda *place: [])
+    for state in (STOPPED, show(active="failed", sub="failed")):
+        host = Commands([state])
+        server(main, host).stop()
+        assert host.changes() == []
+
+
+def test_a_unit_that_does_not_stop_is_said(main: Instance) -> None:
+    with pytest.raises(ServerFault, match=f"after 5 s {UNIT} does not stop: it is deactivating/running"):
+        server(main, Commands([show(active="deactivating")]), stop_timeout=5).stop()
+
+
+def test_a28_who_keeps_the_port_is_named(main: Instance, vllm: Vllm) -> None:
+    with pytest.raises(ServerFault, match=rf"after 3 s pid \d+ .* still has the port {vllm.port}. Stop that process"):
+        server(main, Commands([STOPPED]), free_timeout=3).stop()
+
+
+@pytest.mark.parametrize(
+    ("unit", "in_the_way"),
+    [("", True), (UNIT, True), ("user@0.service", True), ("modelshelf-vllm@other.service", False)],
+)
+def test_a28_who_keeps_a_gpu_is_named_unless_it_is_another_instance(
+    main: Instance, monkeypatch: pytest.MonkeyPatch, unit: str, in_the_way: bool
+) -> None:
+    monkeypatch.setattr(_swap_server, "foreign", lambda *place: [])
+    monkeypatch.setattr(_swap_server, "holders", lambda user, proc: [77])
+    monkeypatch.setattr(_swap_server, "describe", lambda pid, proc: Owner(pid, "VLLM::EngineCore", unit))
+    stopping = server(main, Commands([STOPPED]))
+    if in_the_way:
+        with pytest.raises(ServerFault, match=r"pid 77.*VLLM::EngineCore.* still holds a GPU. Stop that process"):
+            stopping.stop()
+    else:
+        stopping.stop()
+
+
+def test_start_loads_what_has_changed(main: Instance) -> None:
+    host = Commands([STOPPED])
+    server(main, host).start()
+    assert host.changes() == ["systemctl daemon-reload", f"systemctl start --no-block -- {UNIT}"]
+
+
+def test_what_waits_for_the_server_is_restarted_while_it_is_stopped(main: Instance) -> None:
+    host = Commands([show(active="activating", job=7), show(active="active", job=7), show()])
+    server(main, host, restart=["srv-weights.mount"]).start()
+    assert host.changes() == [
+        "systemctl daemon-reload",
+        "systemctl restart --no-block -- srv-weights.mount",
+        "systemctl daemon-reload",
+        f"systemctl start --no-block -- {UNIT}",
+    ]
+    with pytest.raises(ServerFault, match=r"after 5 s srv-weights.mount does not start: it is failed"):
+        server(main, Commands([show(active="failed")]), restart=["srv-weights.mount"], stop_timeout=5).start()
+
+
+def test_gate_asks_with_what_the_generation_says(main: Instance, vllm: Vllm, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = "ansible_collections.modelshelf.fleet.plugins.module_utils._ready."
+    monkeypatch.setattr(f"{ours}foreign", lambda *place: [])
+    monkeypatch.setattr(f"{ours}read_inside", lambda *place, **how: None)
+    server(main, Commands([show()]), prompt="brown", max_tokens=3).gate(2)
+    assert vllm.requests == [{"model": "qwen", "prompt": "brown", "max_tokens": 3, "temperature": 0}]
+    with pytest.raises(ServerFault, match="generation 1 does not serve: port: after 0 s the port"):
+        server(main, Commands([show()])).gate(1)
+    with pytest.raises(ServerFault, match=r"generation 2 does not serve: unit: .* crashed") as failure:
+        server(main, Commands([show(**CRASHED)], log=f"ValueError: {KEY}")).gate(2)
+    assert KEY not in str(failure.value)
+    with pytest.raises(GenerationError, match=r"generation 3 below .* is not complete"):
+        server(main, Commands([show()])).gate(3)
+
+
+@pytest.mark.parametrize("what", ["stop", "start"])
+def test_systemd_that_does_not_answer_is_a_fault(main: Instance, what: str) -> None:
+    host = Commands([show()])
+    host.failing = True
+    with pytest.raises(ServerFault, match="was not expected"):
+        getattr(server(main, host), what)()
