@@ -34,6 +34,7 @@ def asked(tmp_path: Path, version: str = "v1", **changes: Any) -> dict[str, Any]
         "model": MAIN["model"],
         "version": version,
         "weights_path": str(weights),
+        "manifest_digest": "",
         "config": {"model": str(weights), "port": 8000},
         "engine": {"runtime": "venv", "version": "0.32.0", "path": str(tmp_path / "engine")},
         "unit_sha256": "u1",
