@@ -60,6 +60,39 @@ def test_a44_a_dry_run_of_a_play_finishes_and_the_real_run_does_the_same(
     assert figures(play(server, tmp_path, tasks(bench), "--check"))["changed"] == 0
 
 
+def told(output: str) -> list[str]:
+    """The lines with which the tasks say what they do: their states, their diffs, and the actions of their results."""
+    lines = [line.strip() for line in output.splitlines()]
+    return [line for line in lines if re.match(r"(changed|ok|fatal): |[+-](\S|  )|- (detach|remove)\b", line)]
+
+
+def test_a45_a_dry_run_takes_for_done_what_earlier_tasks_remove(bench: Bench, server: Server, tmp_path: Path) -> None:
+    policy, other, user, second, group, key = map(bench.name, ("policy", "other", "user", "second", "group", "key"))
+    both = [policy, other]
+    made = [
+        {"modelshelf.fleet.rustfs_policy": {"policies": [{"name": name, "policy": READER} for name in both]}},
+        {"modelshelf.fleet.rustfs_user": {"users": [{"name": user, "policies": both}, {"name": second}]}},
+        {"modelshelf.fleet.rustfs_group": {"name": group, "members": [user, second], "policies": both}},
+        {"modelshelf.fleet.rustfs_access_key": {"key": key, "secret": "secret-of-a-key", "user": second}},
+    ]
+    assert figures(play(server, tmp_path, made))["changed"] == 4
+    tasks = [
+        {"modelshelf.fleet.rustfs_policy": {"name": policy, "state": "absent", "detach": True}},
+        {"modelshelf.fleet.rustfs_user": {"name": user, "policies": [policy]}},
+        {"modelshelf.fleet.rustfs_user": {"name": user, "policies": []}},
+        {"modelshelf.fleet.rustfs_user": {"name": second, "state": "absent"}},
+        {"modelshelf.fleet.rustfs_group": {"name": group, "members": [user], "policies": []}},
+        {"modelshelf.fleet.rustfs_policy": {"name": other, "state": "absent"}},
+        {"modelshelf.fleet.rustfs_access_key": {"key": key, "state": "absent"}},
+    ]
+    announced, done = play(server, tmp_path, tasks, "--check"), play(server, tmp_path, tasks)
+    assert figures(done) == {"ok": 7, "changed": 5, "failed": 0, "ignored": 1}, done
+    assert told(announced) == told(done)
+    assert {f"- detach {other}", "- remove", f"+{other}: absent"} <= set(told(done)), done
+    for output in (announced, done):
+        assert f"policies has {policy}, which is not on the store" in output
+
+
 def test_a45_a_dry_run_refuses_what_is_neither_there_nor_made_by_the_play(
     bench: Bench, server: Server, tmp_path: Path
 ) -> None:

@@ -9,4 +9,6 @@ from ansible_collections.modelshelf.fleet.plugins.plugin_utils._announcing impor
 
 
 class ActionModule(AnnouncingAction):
-    """Knows the users and policies that a dry run would make."""
+    """Knows the users and policies that a dry run would make, and leaves the names of its groups for later tasks."""
+
+    makes = "groups"

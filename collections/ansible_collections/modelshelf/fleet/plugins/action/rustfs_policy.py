@@ -9,7 +9,6 @@ from ansible_collections.modelshelf.fleet.plugins.plugin_utils._announcing impor
 
 
 class ActionModule(AnnouncingAction):
-    """Leaves the names of the policies that a dry run would make for later tasks."""
+    """Knows who would have a policy in a dry run, and leaves the names of its policies for later tasks."""
 
     makes = "policies"
-    refers = False

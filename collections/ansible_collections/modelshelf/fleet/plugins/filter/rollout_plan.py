@@ -23,8 +23,13 @@ def rollout_plan(
     move_seconds: Any = None,
     only: Any = None,
     group: str = "the fleet",
+    publish: Any = None,
+    shelf_fault: str = "",
+    failed: Any = None,
+    outside: Any = None,
+    refuse: bool = True,
 ) -> dict[str, Any]:
-    """The plan of a rollout, or an error with every reason why it cannot work."""
+    """The plan of a rollout, or an error with every reason why it cannot work, unless they are to be in the plan."""
     try:
         return _rollout_plan.rollout_plan(
             hosts,
@@ -36,6 +41,11 @@ def rollout_plan(
             move_seconds=move_seconds,
             only=only,
             group=group,
+            publish=publish,
+            shelf_fault=shelf_fault,
+            failed=failed,
+            outside=outside,
+            refuse=refuse,
         )
     except ValueError as error:
         raise AnsibleFilterError(str(error)) from error

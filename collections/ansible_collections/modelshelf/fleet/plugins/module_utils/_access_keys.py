@@ -71,6 +71,11 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """
     wanted = [_wanted(task.client, entry) for entry in entries]
     listed = list_keys(task.client)
+    listed = {
+        key: listed[key]
+        for key in sorted(task.staying("access_keys", listed))
+        if task.staying("users", [listed[key].get("parentUser", "")])  # the keys of a user go with it
+    }
     changes, kept = [], []
     wanted += [Wanted(key, absent=True) for key in task.others(_in_reach(task, listed), [item.key for item in wanted])]
     coming = [item for item in wanted if not item.absent and item.key not in listed]
@@ -179,7 +184,7 @@ def _check_users(task: Task, coming: Sequence[Wanted]) -> None:
             raise AlreadyThere(
                 f"could not create the access key {item.key!r} {task.client.admin.where}: there is a user of that name"
             )
-        missing = {str(item.user)} - {*users, task.client.admin.access_key}
+        missing = {str(item.user)} - {*task.staying("users", users), task.client.admin.access_key}
         task.missing(
             "users",
             missing,

@@ -98,7 +98,7 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     wanted = [_wanted(entry) for entry in entries]
     names = (task.client.get("groups", doing="list the groups") or ()) if task.listed else ()
     wanted += [_removed(name) for name in task.others(names, [item.name for item in wanted])]
-    found = {item.name: read_group(task.client, item.name) for item in wanted}
+    found = {item.name: _left(task, read_group(task.client, item.name)) for item in wanted}
     _check_members(task, wanted, found)
     _check_policies(task, wanted, found)
     return [_change(task.client, item, found[item.name]) for item in wanted]
@@ -109,6 +109,13 @@ def describe(client: Client, name: str | None) -> list[dict[str, Any]]:
     names = [name] if name else sorted(client.get("groups", doing="list the groups") or ())
     found = {key: read_group(client, key) for key in names}
     return [{"name": key, **group.shown()} for key, group in found.items() if group is not None]
+
+
+def _left(task: Task, found: Group | None) -> Group | None:
+    """What is left of a group after what earlier tasks of a dry run would have removed."""
+    if found is None:
+        return None
+    return Group(found.status, task.staying("users", found.members), task.staying("policies", found.policies))
 
 
 def _wanted(entry: Mapping[str, Any]) -> Wanted:
@@ -139,7 +146,7 @@ def _check_members(task: Task, wanted: Sequence[Wanted], found: Mapping[str, Gro
     }
     users = task.client.get("list-users", doing="list the users") or {} if any(joining.values()) else {}
     for name, members in joining.items():
-        missing = sorted(members - set(users))
+        missing = sorted(members - task.staying("users", users))
         if task.client.admin.access_key in missing:
             raise Refused(f"group {name!r}: members has {task.client.admin.access_key!r}; the root user joins no group")
         task.missing(

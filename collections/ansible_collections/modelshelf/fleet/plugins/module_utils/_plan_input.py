@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan is made from, read into values: hosts with their instances, and the versions on the shelf.
+"""What a plan is made from, read into values: hosts with their instances.
 
 The filter's documentation, rollout_plan.yml, has the shapes. Raises ValueError that names the host.
 """
@@ -10,26 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import amount, listed, mapping, whole
 from ansible_collections.modelshelf.fleet.plugins.module_utils._models import entries
 from ansible_collections.modelshelf.fleet.plugins.module_utils._names import model_slug
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, Version, read_version
 
 KEPT_SOURCES = ("rclone", "local")
 """Sources whose bytes are kept on the host, in a cache or as a copy, so that they can be there before a stop."""
 
 MOVE, HELD, DONE, UNSELECTED = "move", "held", "done", "not selected"
-
-
-class Version(NamedTuple):
-    """A version of a model, by slug."""
-
-    model: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.model} {self.version}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +56,7 @@ class Host:
     devices: tuple[str, ...] | None
     cpu: bool | None
     present: Mapping[Version, int]
+    cached: bool
     free: int | None
     total: int | None
     budget: int | None
@@ -75,19 +67,6 @@ class Host:
         return [step for step in self.steps if step.fate == MOVE]
 
 
-@dataclass(frozen=True)
-class Shelf:
-    """The size in bytes and the digest of every version; `known` is False when the store was not asked."""
-
-    sizes: Mapping[Version, int]
-    digests: Mapping[Version, str]
-    known: bool
-
-    def versions(self, model: str) -> list[str]:
-        """The versions of a model, in the order given."""
-        return [found.version for found in self.sizes if found.model == model]
-
-
 @dataclass
 class Findings:
     """What is wrong with a plan, and what an operator should know of it."""
@@ -96,18 +75,12 @@ class Findings:
     notices: list[str] = field(default_factory=list)
 
 
-def read_shelf(value: Any) -> Shelf:
-    """The shelf from `{model: {version: {bytes, digest}}}`; null when the store was not asked."""
-    sizes: dict[Version, int] = {}
-    digests: dict[Version, str] = {}
-    for model, versions in mapping("shelf", value).items():
-        for name, given in mapping(f"shelf: {model}", versions).items():
-            version, where = Version(model_slug(model), str(name)), f"shelf: the size of {model} {name}"
-            facts = given if isinstance(given, Mapping) else {"bytes": given}
-            sizes[version] = whole(where, facts.get("bytes"))
-            if facts.get("digest"):
-                digests[version] = str(facts["digest"])
-    return Shelf(sizes, digests, known=value is not None)
+def read_outside(value: Any) -> dict[str, frozenset[str]]:
+    """Hosts that are not planned, with the slugs of the models that their instances in the inventory have."""
+    return {
+        str(name): frozenset(model_slug(str(item.get("model"))) for item in entries(f"{name}: instances", instances))
+        for name, instances in mapping("the hosts outside of the plan", value).items()
+    }
 
 
 def read_only(value: Any, hosts: Sequence[Mapping[str, Any]]) -> frozenset[str] | None:
@@ -142,7 +115,7 @@ def read_host(value: Mapping[str, Any], shelf: Shelf, only: frozenset[str] | Non
             _step(instance, mapping(f"{name}: {instance['name']}", states.get(instance["name"])), shelf, only)
             for instance in instances
         ),
-        strangers={other: _version(found) for other, found in releases.items() if found and other not in names},
+        strangers={other: read_version(found) for other, found in releases.items() if found and other not in names},
         devices=_devices(f"{name}: devices", value.get("devices")),
         cpu=None if value.get("cpu") is None else bool(value["cpu"]),
         present={
@@ -150,6 +123,7 @@ def read_host(value: Mapping[str, Any], shelf: Shelf, only: frozenset[str] | Non
             for model, versions in mapping(f"{name}: versions", value.get("versions")).items()
             for version, size in mapping(f"{name}: versions: {model}", versions).items()
         },
+        cached=value.get("cache") is not None,
         free=_optional(f"{name}: cache: free", cache.get("free")),
         total=_optional(f"{name}: cache: total", cache.get("total")),
         budget=_optional(f"{name}: cache: budget", cache.get("budget")),
@@ -161,7 +135,7 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
     release = mapping(f"{instance['name']}: current", state.get("current"))
     wish = mapping(f"{instance['name']}: wanted", state.get("wanted"))
     wanted = Version(str(instance["model"]), str(wish.get("version") or instance["version"]))
-    current = _version(release) if release else None
+    current = read_version(release) if release else None
     digest = wish.get("digest") or shelf.digests.get(wanted)
     reasons = [str(reason) for reason in listed(f"{instance['name']}: reasons", state.get("reasons"))]
     ours = digest_of(release)
@@ -181,7 +155,7 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
         fate=fate,
         instance=instance,
         current=current,
-        previous=_version(state["previous"]) if state.get("previous") else None,
+        previous=read_version(state["previous"]) if state.get("previous") else None,
         wanted=wanted,
         current_release=release,
         wanted_digest=str(digest) if digest else None,
@@ -193,13 +167,13 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
 
 def _holds(held: Any, wanted: Version) -> bool:
     """Whether an instance stays where it is. A hold.json holds it back from the version that it names, and no other."""
-    return _version(held) == wanted if isinstance(held, Mapping) and held else bool(held)
+    return read_version(held) == wanted if isinstance(held, Mapping) and held else bool(held)
 
 
 def _hold_text(held: Any) -> str:
     if isinstance(held, Mapping) and held:
         told = [str(held[key]) for key in ("who", "time") if held.get(key)]
-        return f"rolled back from {_version(held)}" + (f" ({', '.join(told)})" if told else "")
+        return f"rolled back from {read_version(held)}" + (f" ({', '.join(told)})" if told else "")
     return str(held) if held and held is not True else ""
 
 
@@ -218,12 +192,6 @@ def _instances(host: Mapping[str, Any]) -> list[Mapping[str, Any]]:
                 f"{host['name']}: an instance has no {', '.join(absent)}: give what resolve_instances gives"
             )
     return found
-
-
-def _version(release: Mapping[str, Any]) -> Version:
-    if not isinstance(release, Mapping) or not release.get("model") or not release.get("version"):
-        raise ValueError(f"{release!r} has no model and version: give a release.json")
-    return Version(str(release["model"]), str(release["version"]))
 
 
 def _devices(where: str, value: Any) -> tuple[str, ...] | None:

@@ -14,10 +14,9 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input impor
     MOVE,
     Findings,
     Host,
-    Shelf,
     Step,
-    Version,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, Version
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,13 @@ def _of_steps(host: Host) -> Iterable[Version]:
 
 
 def _check_shelf(host: Host, shelf: Shelf, step: Step, findings: Findings) -> None:
+    coming = shelf.coming.get(step.wanted)
+    if coming and not coming.fault:
+        size, unless = human_bytes(shelf.sizes[step.wanted]), "" if shelf.known else ", unless it is on the shelf"
+        findings.notices.append(
+            f"version {step.wanted.version} of {step.display_name} is not {'on the shelf' if shelf.known else 'known'}"
+            f" yet: {size} would be published first, from {coming.directory}{unless}"
+        )
     if step.wanted in shelf.sizes:
         return
     if step.wanted in host.present:
@@ -110,8 +116,11 @@ def _check_shelf(host: Host, shelf: Shelf, step: Step, findings: Findings) -> No
         return
     where = f"{host.name}: {step.name} wants version {step.wanted.version} of {step.display_name}"
     there = ", ".join(shelf.versions(step.wanted.model))
-    if not shelf.known:
-        advice = "which is not on the host, and the store was not asked. Bring the store up and plan again"
+    if coming:
+        advice = f"which cannot be published: {coming.fault}"
+    elif not shelf.known:
+        why = f"does not say what it has: {shelf.fault}" if shelf.fault else "was not asked"
+        advice = f"which is not on the host, and the store {why}. Bring the store up and plan again"
     elif there:
         advice = f"which is not on the shelf: it has no manifest. Publish it, or choose one of: {there}"
     else:
@@ -127,6 +136,8 @@ def _check_room(host: Host, staging: Staging, findings: Findings) -> None:
             f" cache is {human_bytes(host.budget)}. Raise the budget to {staging.keep_bytes} bytes at least"
         )
     if not staging.fetch:
+        return
+    if not host.cached:
         return
     if host.free is None:
         findings.notices.append(

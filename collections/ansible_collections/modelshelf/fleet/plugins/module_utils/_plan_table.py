@@ -25,12 +25,16 @@ def plan_rows(plan: Mapping[str, Any]) -> list[dict[str, str]]:
         for held in host["held"]:
             rows.append(_row(host, held, "-", "", "held" + (f": {held['hold']}" if held["hold"] else "")))
         rows += [_row(host, skipped, "-", "", skipped["why"]) for skipped in host["skipped"]]
-    return rows
+    blank = dict.fromkeys(COLUMNS, "-")
+    return rows + [{**blank, "host": name, "fetch": "", "what": "unreachable or failed"} for name in plan["failed"]]
 
 
 def plan_lines(plan: Mapping[str, Any]) -> list[str]:
     """The whole plan as lines of text, columns aligned."""
-    lines = aligned([COLUMNS, *([row[column] for column in COLUMNS] for row in plan_rows(plan))])
+    rows = plan_rows(plan)
+    if not rows:
+        return ["no host could be planned"]
+    lines = aligned([COLUMNS, *([row[column] for column in COLUMNS] for row in rows)])
     if plan["waves"]:
         lines += ["", *aligned([("wave", "hosts", "fetch", "stage", "swap"), *_wave_rows(plan)])]
     totals = plan["totals"]

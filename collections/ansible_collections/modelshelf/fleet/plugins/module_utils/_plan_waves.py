@@ -21,13 +21,20 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import (
 
 
 def plan_waves(
-    fleet: Sequence[Host], serial: Serial, least: Mapping[str, int], canary: bool, findings: Findings
+    fleet: Sequence[Host],
+    serial: Serial,
+    least: Mapping[str, int],
+    canary: bool,
+    findings: Findings,
+    beside: Mapping[str, frozenset[str]],
 ) -> list[list[str]]:
     """The waves in the order of the inventory. Refuses, in `findings`, those that leave too few hosts serving.
 
-    Raises ValueError for a minimum for a model that nothing serves.
+    `beside` are hosts that are not planned, with the models that each goes on serving. Raises ValueError for a minimum
+    for a model that nothing serves.
     """
-    serving = {host.name: _serving(host) for host in fleet}
+    stay = {name: Serving(models, frozenset(), models) for name, models in beside.items()}
+    serving = {**stay, **{host.name: _serving(host) for host in fleet}}
     models = {model for host in serving.values() for model in host.before | host.after}
     strange = sorted(model for model in least if model != FLEET and model not in models)
     if strange:

@@ -21,7 +21,13 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_document 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings import Users, detach, policy_users
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import REMOVE_OTHERS, Change, Step, Task
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import (
+    ANNOUNCED,
+    REMOVE_OTHERS,
+    Change,
+    Step,
+    Task,
+)
 
 BUILT_IN = (
     "KMSAuditor",
@@ -66,12 +72,13 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     Two listings at most: the policies, and who has them when one goes.
     """
     wanted = [_wanted(entry) for entry in entries]
-    found = {name: canonical(document) for name, document in list_policies(task.client).items()}
+    listed = list_policies(task.client)
+    found = {name: canonical(listed[name]) for name in task.staying("policies", listed)}
     others = task.others(set(found) - set(BUILT_IN), [item.name for item in wanted])
     wanted += [Wanted(name, {}, {}, detach=True) for name in others]
     leaving = [item.name for item in wanted if item.absent and item.name in found]
     users = policy_users(task.client) if leaving else {}
-    return [_change(task.client, item, found.get(item.name), users.get(item.name, Users())) for item in wanted]
+    return [_change(task.client, item, found.get(item.name), _users_of(task, item.name, users)) for item in wanted]
 
 
 def list_policies(client: Client) -> dict[str, Mapping[str, Any]]:
@@ -93,6 +100,14 @@ def describe(client: Client, name: str | None) -> list[dict[str, Any]]:
         }
         for key in sorted(found)
     ]
+
+
+def _users_of(task: Task, policy: str, users: Mapping[str, Users]) -> Users:
+    """Who has a policy, after what earlier tasks of a dry run would have done."""
+    found = users.get(policy, Users())
+    return Users(
+        sorted(task.holding("users", found.users, policy)), sorted(task.holding("groups", found.groups, policy))
+    )
 
 
 def _wanted(entry: Mapping[str, Any]) -> Wanted:
@@ -144,4 +159,4 @@ def _change(client: Client, wanted: Wanted, found: Mapping[str, Any] | None, use
     return Change(name, tuple(steps), before, {})
 
 
-KIND = Kind("policies", OPTIONS, plan, extra=REMOVE_OTHERS)
+KIND = Kind("policies", OPTIONS, plan, extra={**REMOVE_OTHERS, **ANNOUNCED})

@@ -110,7 +110,7 @@ def refuse_missing_policies(task: Task, what: str, policies: frozenset[str], the
     where = task.client.admin.where
     task.missing(
         "policies",
-        policies - set(there),
+        policies - task.staying("policies", there),
         lambda names: (
             f"{what}: policies has {names}, which is not on the store {where}. Make it with rustfs_policy first, or"
             " correct the name"

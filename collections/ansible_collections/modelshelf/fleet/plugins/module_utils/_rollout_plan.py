@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import amount, flag, whole
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import amount, flag, listed, whole
 from ansible_collections.modelshelf.fleet.plugins.module_utils._models import entries
 from ansible_collections.modelshelf.fleet.plugins.module_utils._names import model_slug
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_devices import check_devices
@@ -27,9 +27,10 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input impor
     digest_of,
     read_host,
     read_only,
-    read_shelf,
+    read_outside,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_room import Staging, as_list, plan_staging
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, read_shelf
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_times import note_unknown, predict, total_seconds
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_waves import plan_waves
 from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import FLEET, parse_serial
@@ -57,10 +58,15 @@ def rollout_plan(
     move_seconds: Any = None,
     only: Any = None,
     group: str = "the fleet",
+    publish: Any = None,
+    shelf_fault: str = "",
+    failed: Any = None,
+    outside: Any = None,
+    refuse: bool = True,
 ) -> dict[str, Any]:
     """The plan for `hosts`, in the order of the inventory. Bytes, bytes per second and seconds throughout.
 
-    rollout_plan.yml documents input and result. Raises PlanError.
+    rollout_plan.yml documents input and result. Raises PlanError, unless `refuse` is False.
     """
     findings = Findings()
 
@@ -78,24 +84,33 @@ def rollout_plan(
     move_time = read(lambda: amount("the time of one move", move_seconds), None)
     usable = len(findings.refusals)
     given: list[Mapping[str, Any]] = read(lambda: _hosts(hosts, group), [])
-    stock = read(lambda: read_shelf(shelf), read_shelf(None))
+    stock = read(lambda: read_shelf(shelf, publish, shelf_fault), read_shelf(None))
+    beside: dict[str, frozenset[str]] = read(lambda: read_outside(outside), {})
+    silent = [str(name) for name in listed("the failed hosts", failed)]
     selected = read(lambda: read_only(only, given), None)
     found = [read(partial(read_host, entry, stock, selected), None) for entry in given]
     fleet = [host for host in found if host is not None]
     if len(findings.refusals) > usable:
         # A plan for a part of the fleet would only add reasons that are none.
-        raise PlanError(findings.refusals)
+        fleet = []
     staging = {host.name: plan_staging(host, stock, findings) for host in fleet}
     for host in fleet:
         check_devices(host, findings)
         _note_steps(host, findings)
-    waves: list[list[str]] = read(lambda: plan_waves(fleet, wished, least, careful, findings), [])
+    staying = {**dict.fromkeys(silent, frozenset[str]()), **beside}
+    waves: list[list[str]] = []
+    if fleet:
+        waves = read(lambda: plan_waves(fleet, wished, least, careful, findings, staying), [])
+        _note_shelf(fleet, staging, stock, findings)
+        _note_outside(beside, findings)
     predictions = [predict([host for host in fleet if host.name in wave], staging, pace, move_time) for wave in waves]
     note_unknown(fleet, staging, pace, move_time, findings)
-    if findings.refusals:
-        raise PlanError(findings.refusals)
+    reasons = list(dict.fromkeys(findings.refusals))
+    if reasons and refuse:
+        raise PlanError(reasons)
     return {
         "hosts": [_host(host, staging[host.name]) for host in fleet],
+        "failed": silent,
         "waves": waves,
         "serial": [len(wave) for wave in waves],
         "predictions": predictions,
@@ -109,6 +124,7 @@ def rollout_plan(
             "seconds": total_seconds([one[key] for one in predictions for key in ("stage_seconds", "swap_seconds")]),
         },
         "notices": list(dict.fromkeys(findings.notices)),
+        "refusals": reasons,
     }
 
 
@@ -137,6 +153,24 @@ def _minimum(value: Any) -> dict[str, int]:
         what = "the minimum of serving hosts for"
         return {model_slug(model): whole(f"{what} {model}", count) for model, count in value.items()}
     return {FLEET: whole("the minimum of serving hosts", value)}
+
+
+def _note_shelf(fleet: Sequence[Host], staging: Mapping[str, Staging], shelf: Shelf, findings: Findings) -> None:
+    if shelf.fault and any(host.moves for host in fleet):
+        findings.notices.append(f"the store does not say what it has: {shelf.fault}")
+    reading = [host.name for host in fleet if staging[host.name].fetch and not host.cached]
+    if reading:
+        findings.notices.append(
+            f"the mounts of {', '.join(reading)} keep no copy: their bytes are read from the store while servers start,"
+            " not before"
+        )
+
+
+def _note_outside(names: Mapping[str, Any], findings: Findings) -> None:
+    if names:
+        findings.notices.append(
+            f"outside of the limit, not planned, and taken to serve what the inventory says: {', '.join(names)}"
+        )
 
 
 def _note_steps(host: Host, findings: Findings) -> None:

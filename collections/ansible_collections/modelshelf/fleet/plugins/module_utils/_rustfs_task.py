@@ -16,7 +16,7 @@ REMOVE_OTHERS: dict[str, dict[str, Any]] = {"remove_others": {"type": "bool", "d
 """The option that Task.others() reads."""
 
 ANNOUNCED: dict[str, dict[str, Any]] = {"announced": {"type": "dict"}}
-"""The option that Task.missing() reads."""
+"""The option with which Task knows of earlier tasks of a dry run. The action plugins fill it in."""
 
 Warn = Callable[[str], None]
 
@@ -65,12 +65,25 @@ class Task:
         Raises NotFound. In check mode what earlier tasks announced counts as there: they would have made it. Where
         nothing is known of earlier tasks, it is only warned about, since a play may make the objects first.
         """
-        announced = self.settings.get("announced") if self.check_mode else {}
-        left = sorted(set(names) - set((announced or {}).get(kind) or ()))
-        if left and announced is None:
+        left = sorted(set(names) - set(self._announced.get(kind, ())))
+        if left and self.check_mode and self.settings.get("announced") is None:
             self.warn(f"{text(', '.join(left))}. Taken for something that the same play makes first")
         elif left:
             raise NotFound(text(", ".join(left)))
+
+    def staying(self, kind: str, names: Iterable[str]) -> frozenset[str]:
+        """`names` of objects without those that earlier tasks would have removed, were this no dry run."""
+        return frozenset(names) - set(self._announced.get("gone", {}).get(kind, ()))
+
+    def holding(self, kind: str, names: Iterable[str], policy: str) -> frozenset[str]:
+        """`names` of those who have a policy, users or groups, after what earlier tasks would have done."""
+        moved = self._announced.get("moved", {}).get(kind, {})
+        have = {name for name in names if moved.get(name, {}).get(policy, True)}
+        return self.staying(kind, have | {name for name, policies in moved.items() if policies.get(policy)})
+
+    @property
+    def _announced(self) -> Mapping[str, Any]:
+        return (self.settings.get("announced") or {}) if self.check_mode else {}
 
     def others(self, found: Iterable[str], named: Iterable[str]) -> list[str]:
         """Those of `found` that are to be removed. Reports all that the list does not name."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _identity_rules as rules
@@ -85,12 +85,17 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """
     wanted = [_wanted(entry) for entry in entries]
     found = list_users(task.client)
+    found = {
+        name: replace(found[name], policies=task.staying("policies", found[name].policies))
+        for name in task.staying("users", found)
+    }
     for item in wanted:
         _check_signer(task.client, item, item.name in found)
     others = task.others(set(found) - {task.client.admin.access_key}, [item.name for item in wanted])
     wanted += [Wanted(name, absent=True) for name in _not_the_signer(task.client, others)]
     comes_or_goes = [item for item in wanted if (item.name in found) == item.absent]
     parents = parents_of_keys(task.client) if comes_or_goes else {}
+    parents = {key: parents[key] for key in task.staying("access_keys", parents)}
     _check_policies(task, wanted, found)
     return [_change(task.client, item, found.get(item.name), parents) for item in wanted]
 

@@ -71,7 +71,7 @@ def test_held_version_and_strangers_stay() -> None:
 
 
 def test_unknown_room_is_said() -> None:
-    found = plan(host(cache=None))
+    found = plan(host(cache={}))
     assert "gpu-01: the free room for 12.0 GiB is not known and was not checked" in found["notices"]
 
 
@@ -98,3 +98,12 @@ def test_version_that_left_the_shelf_is_still_there_to_go_back_to() -> None:
     found = plan(back, shelf={QWEN: {"v2": 12 * GIB}})
     assert found["totals"]["fetch_bytes"] == 0
     assert f"gpu-01: {QWEN} v1 is not on the shelf any more; the host has it" in found["notices"]
+
+
+def test_host_that_keeps_no_copy_needs_no_room() -> None:
+    found = plan(host("gpu-01", cache=None), host("gpu-02", cache=None))
+    assert (
+        "the mounts of gpu-01, gpu-02 keep no copy: their bytes are read from the store while servers start, not before"
+        in found["notices"]
+    )
+    assert not [notice for notice in found["notices"] if "free room" in notice]

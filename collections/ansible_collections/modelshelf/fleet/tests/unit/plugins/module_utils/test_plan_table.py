@@ -51,3 +51,13 @@ def test_change_of_model_names_both() -> None:
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
     assert aligned([("a", "bb", "c"), ("aaa", "b", "")]) == ["a    bb  c", "aaa  b"]
+
+
+def test_host_that_did_not_answer_has_a_row() -> None:
+    lines = plan_lines(plan(host(state={"main": {"current": NEW}}), failed=["gpu-09"]))
+    assert lines[2] == "gpu-09  -     -         -              -     -          unreachable or failed"
+
+
+def test_table_of_hosts_that_cannot_be_read() -> None:
+    found = plan(host(bandwidth="fast"), refuse=False)
+    assert plan_lines(found) == ["no host could be planned"]

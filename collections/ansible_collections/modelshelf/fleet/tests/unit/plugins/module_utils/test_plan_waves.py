@@ -123,3 +123,17 @@ def test_instance_that_stays_beside_one_that_moves_goes_on_serving(serving: bool
     hosts = [host(f"both-{number}", *given, devices=2, state=state) for number, given in enumerate(both)]
     last = host("last", OPT, state={"main": {"current": {"model": "opt", "version": "v0"}}})
     assert len(refusals(*hosts, last, minimum={"opt": 2})) == reasons
+
+
+def test_hosts_outside_of_the_limit_count_for_the_minimum() -> None:
+    outside = {"gpu-07": [{"name": "main", "model": "Qwen/Qwen2-7B", "port": 8000}]}
+    assert refusals(host(), minimum=1, outside=outside) == []
+    (reason,) = refusals(host(), minimum=2, outside=outside)
+    assert "only 1 would serve meanwhile; the minimum is 2" in reason
+    (notice,) = plan(host(), outside=outside)["notices"]
+    assert notice == "outside of the limit, not planned, and taken to serve what the inventory says: gpu-07"
+
+
+def test_host_that_did_not_answer_counts_as_not_serving() -> None:
+    (reason,) = refusals(*fleet(2), minimum=2, failed=["gpu-09"])
+    assert "No wave size keeps it: 2 of 3 hosts serve now" in reason

@@ -54,6 +54,7 @@ def test_plan_of_one_host_in_full() -> None:
                 "skipped": [],
             }
         ],
+        "failed": [],
         "waves": [["gpu-01"]],
         "serial": [1],
         "predictions": [
@@ -69,6 +70,7 @@ def test_plan_of_one_host_in_full() -> None:
             "seconds": 72.0,
         },
         "notices": [f"no host serves {QWEN} while wave 1 (gpu-01) changes"],
+        "refusals": [],
     }
 
 
@@ -188,3 +190,10 @@ def test_bytes_and_seconds_add_up(count: int, serial: int, there: int, canary: b
     for one, wave in zip(found["predictions"], found["waves"]):
         assert one["stage_seconds"] == max(len(wave) * (12 * GIB - there) / (2 * GIB), (12 * GIB - there) / GIB)
     assert found["totals"]["seconds"] == found["totals"]["stage_seconds"] + found["totals"]["swap_seconds"]
+
+
+def test_reasons_can_be_a_part_of_the_plan() -> None:
+    found = plan(host(), shelf={QWEN: {"v1": 1}}, minimum=1, refuse=False)
+    assert found["refusals"] == refusals(host(), shelf={QWEN: {"v1": 1}}, minimum=1)
+    assert len(found["refusals"]) == 2
+    assert found["waves"] == [["gpu-01"]]

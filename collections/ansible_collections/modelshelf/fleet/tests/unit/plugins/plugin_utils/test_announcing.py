@@ -45,24 +45,51 @@ def act(
     return given, action.run(None, {"ansible_facts": {FACT: fact} if fact else {}})
 
 
-def fact(**names: list[str]) -> dict[str, Any]:
+def fact(**names: Any) -> dict[str, Any]:
     return {"run": os.getppid(), "names": names}
+
+
+def told(plugin: type[AnnouncingAction], results: dict[str, list[str]], **names: Any) -> dict[str, Any]:
+    """What is known after a task with these actions by name."""
+    answer = {"results": [{"name": name, "actions": actions} for name, actions in results.items()]}
+    found: dict[str, Any] = act(plugin, fact(**names), answer=answer)[1]["ansible_facts"][FACT]["names"]
+    return found
 
 
 def test_what_would_be_made_is_added_to_what_is_known() -> None:
     given, result = act(rustfs_policy.ActionModule, fact(policies=["first"], users=["alice"]), name="new")
-    assert given == {"name": "new"}
-    assert result["ansible_facts"] == {FACT: fact(policies=["first", "new"], users=["alice"])}
+    assert given == {"name": "new", "announced": {"policies": ["first"], "users": ["alice"]}}
+    assert result["ansible_facts"] == {FACT: fact(policies=["first", "new"], users=["alice"], gone={"policies": []})}
     given, result = act(rustfs_user.ActionModule, fact(policies=["first"]), name="new")
     assert given == {"name": "new", "announced": {"policies": ["first"]}}
-    assert result["ansible_facts"] == {FACT: fact(policies=["first"], users=["new"])}
+    known = {"policies": ["first"], "users": ["new"], "gone": {"users": []}, "moved": {"users": {}}}
+    assert result["ansible_facts"] == {FACT: fact(**known)}
 
 
-@pytest.mark.parametrize("plugin", [rustfs_group.ActionModule, rustfs_access_key.ActionModule])
-def test_what_nothing_refers_to_is_not_announced(plugin: type[AnnouncingAction]) -> None:
-    given, result = act(plugin, fact(users=["alice"]))
+def test_what_would_be_removed_is_gone_until_it_is_made_again() -> None:
+    known = told(rustfs_policy.ActionModule, {"p": ["detach from the user 'a'", "remove"]}, policies=["p", "q"])
+    assert known == {"policies": ["q"], "gone": {"policies": ["p"]}}
+    assert told(rustfs_policy.ActionModule, {"p": ["create"]}, **known) == {
+        "policies": ["p", "q"],
+        "gone": {"policies": []},
+    }
+    assert told(rustfs_user.ActionModule, {"a": ["remove"]}, **known)["gone"] == {"policies": ["p"], "users": ["a"]}
+
+
+def test_policies_that_users_and_groups_get_and_lose_are_known() -> None:
+    known = told(rustfs_user.ActionModule, {"a": ["create", "attach p"], "b": ["detach p", "attach q"], "c": []})
+    assert known["moved"] == {"users": {"a": {"p": True}, "b": {"p": False, "q": True}}}
+    known = told(rustfs_group.ActionModule, {"g": ["add member a", "attach p"]}, **known)
+    assert known["moved"]["groups"] == {"g": {"p": True}}
+    known = told(rustfs_user.ActionModule, {"a": ["detach p"], "b": ["remove"]}, **known)
+    assert known["moved"] == {"users": {"a": {"p": False}}, "groups": {"g": {"p": True}}}
+
+
+def test_keys_that_are_removed_are_gone() -> None:
+    given, _result = act(rustfs_access_key.ActionModule, fact(users=["alice"]))
     assert given == {"announced": {"users": ["alice"]}}
-    assert "ansible_facts" not in result
+    known = told(rustfs_access_key.ActionModule, {"k": ["remove"], "l": ["create", "set status disabled"]})
+    assert known == {"access_keys": ["l"], "gone": {"access_keys": ["k"]}}
 
 
 def test_a_real_run_knows_and_leaves_nothing() -> None:
