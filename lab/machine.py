@@ -31,6 +31,8 @@ NEEDED = {
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
     "/etc/ssl/certs/ca-certificates.crt": "ca-certificates",
     "git": "git",
+    "haproxy": "haproxy",
+    "socat": "socat",
 }
 
 
