@@ -84,11 +84,12 @@ def test_requests_for_a_server_that_died_are_answered_by_others(gateway: Gateway
     gateway.servers["gpu1:main"].start()
 
 
-def test_server_that_hangs_is_ejected_within_10_s(gateway: Gateway) -> None:
+def test_server_that_hangs_is_ejected_after_three_checks(gateway: Gateway) -> None:
     server = gateway.servers["gpu2:main"]
-    server.health_checks = 0
     server.healthy.clear()
-    until(lambda: gateway.state("gpu2:main") == "DOWN", seconds=10)
+    server.health_checks = 0
+    until(lambda: gateway.state("gpu2:main") == "DOWN", seconds=30)
+    assert server.health_checks in (2, 3, 4), "one can have begun before, one after"
     assert "gpu2:main" not in gateway.answers(9)
     server.healthy.set()
 
