@@ -63,6 +63,7 @@ sanity: environment
 	$(BIN)/python -m tests.ansible_test units
 
 contract: environment
+	@$(PYTHON) -m lab packages
 	$(PYTEST) -q $(PARALLEL) tests/contract
 
 ## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own

@@ -11,7 +11,7 @@ import sys
 from lab import engine, fleet, hosts, sandbox, store
 from lab.environment import make_environment
 from lab.image import image_store
-from lab.machine import check_machine, install_packages
+from lab.machine import NEEDED_BY_TESTS, check_machine, install_packages
 from lab.run import LabError, Stages, say
 from lab.settings import CACHE, CHECKOUT, LABS, Lab
 
@@ -61,7 +61,7 @@ def status(lab: Lab) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m lab", description=__doc__)
-    parser.add_argument("command", choices=["up", "down", "status", "hosts", "environment"])
+    parser.add_argument("command", choices=["up", "down", "status", "hosts", "packages", "environment"])
     parser.add_argument("--name", choices=sorted(LABS), default="lab", help="which set of hosts (default: lab)")
     parser.add_argument("--python", metavar="3.X", help="for environment: this Python alone, linked as .venv-3.X")
     arguments = parser.parse_args()
@@ -71,6 +71,8 @@ def main() -> int:
             up(lab)
         elif arguments.command == "hosts":
             prepare(Stages(8), lab)
+        elif arguments.command == "packages":
+            install_packages(NEEDED_BY_TESTS)
         elif arguments.command == "environment" and arguments.python:
             version = (3, int(arguments.python.removeprefix("3.")))
             make_environment(version, version, f".venv-{arguments.python}")

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from lab.run import LabError, run, say
@@ -32,6 +33,7 @@ NEEDED = {
     "/etc/ssl/certs/ca-certificates.crt": "ca-certificates",
     "git": "git",
 }
+NEEDED_BY_TESTS = {"haproxy": "haproxy", "socat": "socat"}
 
 
 def check_machine() -> None:
@@ -49,12 +51,12 @@ def check_machine() -> None:
             raise LabError(f"The kernel offers no {filesystem} (see /proc/filesystems): load or enable it.")
 
 
-def install_packages() -> None:
-    """Installs the system packages that are missing, after saying which."""
+def install_packages(needed: Mapping[str, str] = NEEDED) -> None:
+    """Installs those of the system packages `needed` that are missing, after saying which."""
     missing = sorted(
         {
             package
-            for need, package in NEEDED.items()
+            for need, package in needed.items()
             if not (Path(need).exists() if need[0] == "/" else shutil.which(need))
         }
     )

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which servers a gateway sends requests to, from the inventory alone: facts and limits of a run change nothing in it.
+
+Raises ValueError whose message names the offending entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._instances import resolve_instances
+from ansible_collections.modelshelf.fleet.plugins.module_utils._models import check_keys, entries, resolve_models
+
+
+def gateway_servers(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every instance of the hosts as a server of a gateway; `hosts` are their variables.
+
+    A server is known as `<host>:<instance>`. Its address is the one that the role vllm has the instance listen on.
+    """
+    servers = []
+    for host in hosts:
+        name = str(host["inventory_hostname"])
+        address = host.get("vllm_address") or host.get("ansible_host") or name
+        for instance in resolve_instances(
+            host.get("modelshelf_instances"), host.get("modelshelf_models"), address=str(address)
+        ):
+            servers.append(
+                {
+                    "name": f"{name}:{instance['name']}",
+                    "pool": instance["model"],
+                    "address": instance["address"],
+                    "port": instance["port"],
+                    "served_names": instance["served_names"],
+                }
+            )
+    return servers
+
+
+def gateway_pools(
+    servers: Iterable[Mapping[str, Any]], endpoints: Any, models: Any, metrics_port: int = 0, current: str = ""
+) -> list[dict[str, Any]]:
+    """One pool of servers for each endpoint, in the order of the endpoints.
+
+    `endpoints` has `model` and `port` of each; `metrics_port` is taken. `current` is the text of the configuration
+    that the gateway has: what is drained there has the weight 0 in the result, and all else the weight 1.
+    """
+    known = {model["name"]: model["slug"] for model in resolve_models(models)}
+    pools: dict[str, dict[str, Any]] = {}
+    ports = {int(metrics_port): "the metrics"}
+    for entry in entries("gateway_endpoints", endpoints):
+        where = f"gateway_endpoints: {entry.get('model', entry)!r}"
+        check_keys(where, entry, ("model", "port"), required=("model", "port"))
+        model, port = str(entry["model"]), int(entry["port"])
+        if model not in known:
+            raise ValueError(f"{where} is not in modelshelf_models, which has: {', '.join(known) or 'none'}")
+        if not 1 <= port <= 65535:
+            raise ValueError(f"{where}: the port {port} is not a number from 1 to 65535")
+        if port in ports:
+            raise ValueError(f"{where}: the port {port} is taken by {ports[port]}")
+        if known[model] in pools:
+            raise ValueError(f"{where} is there twice")
+        ports[port] = model
+        pools[known[model]] = {"model": model, "name": known[model], "port": port, "servers": []}
+    drained = drained_servers(current)
+    for server in servers:
+        if server["pool"] not in pools:
+            raise ValueError(f"{server['name']} serves {server['pool']}, which has no port in gateway_endpoints")
+        pool = pools[server["pool"]]["servers"]
+        if pool and pool[0]["served_names"] != server["served_names"]:
+            raise ValueError(
+                f"{pool[0]['name']} and {server['name']} serve one model under other names, {pool[0]['served_names']}"
+                f" and {server['served_names']}: some requests would find none of them. Give both the same served_names"
+            )
+        pool.append({**server, "weight": 0 if (server["pool"], server["name"]) in drained else 1})
+    return list(pools.values())
+
+
+def drained_servers(text: str) -> set[tuple[str, str]]:
+    """The pool and the name of every server with the weight 0 in a configuration of HAProxy."""
+    found, pool = set(), ""
+    for words in map(str.split, text.splitlines()):
+        if words[:1] == ["backend"]:
+            pool = words[1]
+        elif words[:1] == ["server"] and words[-2:] == ["weight", "0"]:
+            found.add((pool, words[1]))
+    return found

@@ -1,0 +1,90 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._gateway import (
+    drained_servers,
+    gateway_pools,
+    gateway_servers,
+)
+
+MODELS = [{"name": "Org/Opt", "version": "v1"}, {"name": "two", "version": "v1"}]
+ENDPOINTS = [{"model": "Org/Opt", "port": 8080}, {"model": "two", "port": "8081"}]
+
+
+def host(name: str, *instances: dict[str, Any], **variables: Any) -> dict[str, Any]:
+    given = {"inventory_hostname": name, "modelshelf_models": MODELS, **variables}
+    return {**given, "modelshelf_instances": list(instances)} if instances else given
+
+
+def instance(name: str, model: str = "Org/Opt", port: int = 8000, **more: Any) -> dict[str, Any]:
+    return {"name": name, "model": model, "port": port, **more}
+
+
+def pools(*hosts: dict[str, Any], endpoints: Any = ENDPOINTS, **more: Any) -> list[dict[str, Any]]:
+    return gateway_pools(gateway_servers(hosts), endpoints, MODELS, **more)
+
+
+def test_servers_are_those_of_the_inventory_where_the_role_has_them_listen() -> None:
+    servers = gateway_servers(
+        [
+            host("gw1"),
+            host("gpu1", instance("main")),
+            host("gpu2", instance("main"), ansible_host="10.0.0.2"),
+            host("gpu3", instance("a"), instance("b", "two", 8001), ansible_host="10.0.0.3", vllm_address="10.1.0.3"),
+        ]
+    )
+    assert [(server["name"], server["pool"], server["address"], server["port"]) for server in servers] == [
+        ("gpu1:main", "org-opt", "gpu1", 8000),
+        ("gpu2:main", "org-opt", "10.0.0.2", 8000),
+        ("gpu3:a", "org-opt", "10.1.0.3", 8000),
+        ("gpu3:b", "two", "10.1.0.3", 8001),
+    ]
+
+
+def test_every_endpoint_has_a_pool_and_its_servers() -> None:
+    first, second = pools(host("gpu1", instance("main")), host("gpu2", instance("main")))
+    assert (first["model"], first["name"], first["port"]) == ("Org/Opt", "org-opt", 8080)
+    assert [(server["name"], server["weight"]) for server in first["servers"]] == [("gpu1:main", 1), ("gpu2:main", 1)]
+    assert (second["port"], second["servers"]) == (8081, [])
+
+
+def test_drains_of_the_current_configuration_are_kept_in_their_own_pool_alone() -> None:
+    current = """
+backend org-opt
+    server gpu1:main 10.0.0.1:8000 weight 0
+    server gpu2:main 10.0.0.2:8000 weight 10
+backend other
+    server gpu2:main 10.0.0.2:8000 weight 0
+"""
+    assert drained_servers(current) == {("org-opt", "gpu1:main"), ("other", "gpu2:main")}
+    pool = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), current=current)[0]
+    assert [server["weight"] for server in pool["servers"]] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "message"),
+    [
+        ([{"model": "opt", "port": 1}], "'opt' is not in modelshelf_models, which has: Org/Opt, two"),
+        ([{"model": "two"}], "port is missing"),
+        ([{"model": "two", "port": 70000}], "the port 70000 is not a number from 1 to 65535"),
+        ([{"model": "two", "port": 8405}], "the port 8405 is taken by the metrics"),
+        ([*ENDPOINTS[:1], {"model": "two", "port": 8080}], "the port 8080 is taken by Org/Opt"),
+        ([*ENDPOINTS, {"model": "two", "port": 8082}], "'two' is there twice"),
+        (ENDPOINTS[1:], "gpu1:main serves org-opt, which has no port in gateway_endpoints"),
+    ],
+)
+def test_mistakes_are_named(endpoints: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pools(host("gpu1", instance("main")), endpoints=endpoints, metrics_port=8405)
+
+
+def test_servers_of_one_model_with_other_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="gpu1:main and gpu2:main serve one model under other names"):
+        pools(host("gpu1", instance("main")), host("gpu2", instance("main", served_names="opt")))

@@ -1,0 +1,103 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Draining and undraining through the role gateway, on a real HAProxy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.gateway import Gateway, until
+
+DRAINED = "gpu1:main"
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    gateway = Gateway(tmp_path_factory.mktemp("gateway"))
+    done = gateway.play("configure")
+    assert done.returncode == 0, done.stdout + done.stderr
+    gateway.start()
+    yield gateway
+    gateway.stop()
+
+
+@pytest.fixture(autouse=True)
+def all_up(gateway: Gateway) -> None:
+    until(lambda: all(gateway.state(name) == "UP" for name in gateway.instances), seconds=30)
+
+
+def move(gateway: Gateway, file: str, *arguments: str, changed: bool = True) -> str:
+    """Drains or undrains the instance main of gpu1, in a play on that host."""
+    done = gateway.play(file, "--limit", "gpu1", *arguments, on="gpu1", gateway_instance="main")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("changed=0" not in done.stdout) == changed, done.stdout
+    return done.stdout
+
+
+def test_drain_keeps_what_runs_and_holds_until_it_is_taken_back(gateway: Gateway) -> None:
+    streams = [gateway.stream() for _number in range(3)]
+    names = [stream.readline().decode().split()[1] for stream in streams]
+    assert set(names) == {"gpu1:main", "gpu2:main", "gpu3:main"}
+
+    move(gateway, "drain", "--check")
+    assert gateway.weight(DRAINED) == "1"
+    move(gateway, "drain")
+    move(gateway, "drain", changed=False)
+    assert gateway.weight(DRAINED) == "0"
+    assert DRAINED not in gateway.answers(12)
+
+    gateway.reload()
+    assert DRAINED not in gateway.answers(12), "a reload has forgotten the drain"
+    for name in set(names):
+        gateway.servers[name].released.set()
+    assert [stream.read() for stream in streams] == [b"\ndata: [DONE]\n\n"] * 3
+
+    gateway.kill()
+    gateway.run()
+    assert DRAINED not in gateway.answers(12), "a restart has forgotten the drain"
+    done = gateway.play("configure verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "changed=0" in done.stdout, "the role has taken back the drain"
+
+    move(gateway, "undrain")
+    assert DRAINED in gateway.answers(12)
+
+
+def test_instance_that_no_gateway_has_needs_no_drain(gateway: Gateway) -> None:
+    before = gateway.config.read_text(encoding="utf-8")
+    assert gateway.play("drain", on="gpu1", gateway_instance="unknown").returncode == 0
+    assert gateway.config.read_text(encoding="utf-8") == before
+
+
+def test_drained_server_with_a_new_port_comes_back_on_it(gateway: Gateway) -> None:
+    move(gateway, "drain")
+    server = gateway.servers[DRAINED]
+    server.stop()
+    server.port += 1
+    server.start()
+    move(gateway, "undrain")
+    until(lambda: gateway.state(DRAINED) == "UP")
+    assert DRAINED in gateway.answers(12)
+    gateway.reload()
+    assert DRAINED in gateway.answers(12)
+
+
+def test_instance_with_a_new_model_does_not_come_back_in_the_old_pool(gateway: Gateway) -> None:
+    move(gateway, "drain")
+    gateway.instances[DRAINED] = "Org/Two"
+    move(gateway, "undrain", changed=False)
+    assert gateway.play("configure").returncode == 0
+    gateway.reload()
+    answers = [gateway.request("/v1/models", model="Org/Two")[1].split()[0] for _number in range(8)]
+    assert set(answers) == {DRAINED, "gpu3:other"}
+    assert DRAINED not in gateway.answers(12)
+
+
+def test_gateway_that_does_not_run_fails_the_drain(gateway: Gateway) -> None:
+    gateway.kill()
+    done = gateway.play("drain", on="gpu1", gateway_instance="main")
+    assert done.returncode != 0
+    assert "weight 0" not in gateway.config.read_text(encoding="utf-8").split("backend", 1)[1]
