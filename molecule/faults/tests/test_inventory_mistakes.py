@@ -47,6 +47,17 @@ def test_a3_missing_version_is_refused_with_the_versions_there_are() -> None:
     assert "choose one of: v1" in said(run)
 
 
+def test_key_that_reads_nothing_is_not_written() -> None:
+    """A mount that is started again by itself would take it up."""
+    settings = "sha256sum /etc/modelshelf/rclone.conf"
+    before = host("gpu1").check_output(settings)
+    run = play("--limit=gpu1", "--tags=mount", "--extra-vars=modelshelf_reader_access_key=nobody-has-this")
+    assert run.status != 0
+    assert f"the new settings of rclone do not read {MODEL}/v1 in the bucket models" in said(run)
+    assert "were left as they are: failed to validate" in said(run)
+    assert host("gpu1").check_output(settings) == before
+
+
 @pytest.mark.parametrize("tags", ["mount", "serve"])
 def test_a3_a18_missing_version_is_seen_on_the_host_too(tags: str) -> None:
     """With a limit the store is not asked: the mount is, after its listing was refreshed."""

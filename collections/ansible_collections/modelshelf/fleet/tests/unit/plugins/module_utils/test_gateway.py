@@ -27,8 +27,8 @@ def instance(name: str, model: str = "Org/Opt", port: int = 8000, **more: Any) -
     return {"name": name, "model": model, "port": port, **more}
 
 
-def pools(*hosts: dict[str, Any], endpoints: Any = ENDPOINTS, **more: Any) -> list[dict[str, Any]]:
-    return gateway_pools(gateway_servers(hosts), endpoints, MODELS, **more)
+def pools(*hosts: dict[str, Any], endpoints: Any = None, **more: Any) -> list[dict[str, Any]]:
+    return gateway_pools(gateway_servers(hosts), ENDPOINTS if endpoints is None else endpoints, MODELS, **more)
 
 
 def test_servers_are_those_of_the_inventory_where_the_role_has_them_listen() -> None:
