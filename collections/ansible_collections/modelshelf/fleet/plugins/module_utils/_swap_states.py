@@ -48,17 +48,22 @@ def moved(
 ) -> dict[str, Any]:
     """Has the host carry the move out, and waits until it has. `start` runs a command.
 
+    A process that is at it already is waited for. It may be that of a run which the move was taken over from: that one
+    ends at its next step, and the move goes on from there.
+
     Raises JournalError when the move is no longer this run's, or when its process ended before the move did.
     """
     journal, worker = Journal(instance.path), _WORKER.format(instance.name)
-    done = journal.own(run).step in ENDS and not back
-    if not done and not systemd.state(worker).is_active:
-        start(worker_command(instance, run, back=back, library=library))
+    done, started = journal.own(run).step in ENDS and not back, False
     while True:
         state, move = systemd.state(worker), journal.own(run)
-        if not state.is_active and state.active not in ("activating", "deactivating"):
+        if state.is_active or state.active in ("activating", "deactivating"):
+            time.sleep(0.5)
+        elif started or (move.step in ENDS and not back):
             break
-        time.sleep(0.5)
+        else:
+            start(worker_command(instance, run, back=back, library=library))
+            started = True
     if move.step not in ENDS:
         log = " | ".join(systemd.journal(worker, lines=5))
         raise JournalError(f"{worker} ended at the step {move.step}: {log or state}. Run playbooks/recover.yml")

@@ -52,7 +52,7 @@ def journal(main: Instance) -> Journal:
 
 def move_to(main: Instance, journal: Journal, step: str, **changes: Any) -> None:
     begun(main, a_move(**changes), check_mode=False)
-    journal.reach("r1", step, "too big")
+    journal.reach(changes.get("run", "r1"), step, "too big")
 
 
 def test_begun_once_and_again_by_the_same_run(main: Instance, journal: Journal) -> None:
@@ -197,6 +197,20 @@ def test_a_move_that_goes_on_is_joined(main: Instance, journal: Journal) -> None
 
     report = moved(main, "r1", pytest.fail, Systemd(run), back=False, library=LIBRARY)
     assert (report["changed"], report["move"]["step"]) == (True, SERVED)
+
+
+def test_a_move_goes_on_where_the_process_of_the_run_that_is_gone_leaves_it(main: Instance, journal: Journal) -> None:
+    move_to(main, journal, "gate", run="r0")
+    taken_over(main, "r1", "ops", check_mode=False)
+    started: list[list[str]] = []
+
+    def start(command: Sequence[str]) -> None:
+        started.append(list(command))
+        journal.reach("r1", SERVED)
+
+    report = moved(main, "r1", start, waiting([show(), ABSENT, show(), ABSENT]), back=False, library=LIBRARY)
+    assert (report["changed"], report["move"]["step"]) == (True, SERVED)
+    assert started == [worker_command(main, "r1", back=False, library=LIBRARY)]
 
 
 def test_a_process_that_dies_is_said_with_its_last_words(main: Instance) -> None:
