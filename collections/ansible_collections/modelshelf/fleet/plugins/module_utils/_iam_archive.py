@@ -106,8 +106,8 @@ def import_identities(
     Nothing of the store is removed.
     """
     archive = opened(source, vault)
-    there = identities(fetch(client))
-    result = told_changes(identities(archive), there)
+    there = identities(fetch(client), client.admin.where)
+    result = told_changes(identities(archive, source), there)
     found = [f"{kind[:-1]} {name}" for kind in ("users", "groups", "access keys") for name in names(there, kind)]
     if result["changed"] and found and not overwrite:
         raise InUse(
@@ -129,14 +129,18 @@ def fetch(client: Client) -> bytes:
     return client.raw("GET", "export-iam", doing="export the identities")
 
 
-def identities(archive: bytes) -> dict[str, Any]:
-    """What an archive says, by file, without times and the order of lists. Raises ArchiveFault for anything else."""
+def identities(archive: bytes, origin: object) -> dict[str, Any]:
+    """What an archive from `origin` says, by file, without times and the order of lists.
+
+    Raises ArchiveFault for anything else.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as content:
             parts = {name.rpartition("/")[2]: json.loads(content.read(name) or b"{}") for name in content.namelist()}
     except (zipfile.BadZipFile, ValueError, KeyError) as error:
-        expected = "an archive of identities (a zip of JSON files)"
-        raise ArchiveFault(f"expected {expected}, found something else: {error}") from error
+        raise ArchiveFault(f"{origin} is no archive of identities (a zip of JSON files): {error}") from error
+    if strange := sorted(name for name, part in parts.items() if not isinstance(part, dict)):
+        raise ArchiveFault(f"{origin} is no archive of identities: {', '.join(strange)} in it has no object of JSON")
     return {name: _canonical(part) for name, part in sorted(parts.items())}
 
 
@@ -156,10 +160,16 @@ def opened(source: Path, vault: Vault) -> bytes:
 
 
 def _is_kept(archive: bytes, dest: Path, vault: Vault) -> bool:
-    """Whether the file has these identities already, in the wanted form and for its owner alone."""
+    """Whether the file has these identities already, in the wanted form and for its owner alone.
+
+    Raises ArchiveFault for a file that is no archive.
+    """
     kept, mode = dest.read_bytes(), dest.stat().st_mode
-    same_form = kept.startswith(VAULT_HEAD) == bool(vault.password_file) and mode & 0o777 == 0o600
-    return same_form and identities(opened(dest, vault)) == identities(archive)
+    encrypted = kept.startswith(VAULT_HEAD)
+    if not encrypted:
+        identities(kept, dest)  # or it is somebody's other file
+    same_form = encrypted == bool(vault.password_file) and mode & 0o777 == 0o600
+    return same_form and identities(opened(dest, vault), dest) == identities(archive, "the store")
 
 
 def _canonical(value: Any) -> Any:

@@ -38,7 +38,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import 
 ABSENT, DEAD, DENIED, SILENT = "absent", "dead endpoint", "permission denied", "no answer"
 NOT_MOUNTED, DAMAGED, OTHER, WRITABLE = "not mounted", "damaged", "other digest", "writable"
 
-_STORE = "the store does not answer, or refuses the reader's key"
+_STORE = "the store does not answer, has a certificate that is not trusted, or refuses the reader's key"
 _ERRNO = {
     errno.ENOENT: ABSENT,
     errno.ENOTDIR: ABSENT,

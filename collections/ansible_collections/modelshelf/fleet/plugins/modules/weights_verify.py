@@ -162,6 +162,7 @@ skipped_reason:
   type: str
 """
 
+import platform
 from dataclasses import fields
 
 from ansible.module_utils.basic import AnsibleModule
@@ -200,7 +201,10 @@ def run(module: AnsibleModule) -> None:
         if module.check_mode and fault.kind in (ABSENT, NOT_MOUNTED) and asked["may_be_absent"]:
             module.exit_json(changed=False, skipped_reason=f"not verified in check mode: {fault}")
         if stale and fault.kind in (SILENT, DENIED) and asked["may_be_refused"]:
-            module.warn(f"{fault}. {wanted.mountpoint} still runs with older settings; it serves again once restarted")
+            module.warn(
+                f"{platform.node()}: {fault}. The mount still has older settings: a later task has to restart it"
+                " (site.yml: tag serve)"
+            )
             module.exit_json(changed=False, stale=True, refused=True)
         module.fail_json(msg=str(fault), fault=fault.kind)
     manifest = found.manifest

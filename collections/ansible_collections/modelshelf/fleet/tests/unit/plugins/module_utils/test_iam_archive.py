@@ -146,3 +146,22 @@ def test_other_identities_are_in_the_way_only_where_something_would_change(tmp_p
         "other",
         "reader",
     ]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_file_that_is_no_archive_is_not_written_over(tmp_path: Path, mode: int) -> None:
+    dest = tmp_path / "precious.txt"
+    dest.write_text("precious")
+    dest.chmod(mode)
+    with pytest.raises(ArchiveFault, match=r"/precious.txt is no archive of identities"):
+        export_identities(Store(ARCHIVE), dest, PLAIN, check_mode=False)
+    assert dest.read_text() == "precious"
+
+
+@pytest.mark.parametrize("content", [b"junk", ARCHIVE[:40], packed(users=[1])])
+def test_a_file_that_is_no_archive_is_not_put_back(tmp_path: Path, content: bytes) -> None:
+    source, store = tmp_path / "kept", Store(ARCHIVE)
+    source.write_bytes(content)
+    with pytest.raises(ArchiveFault, match=r"/kept is no archive of identities"):
+        import_identities(store, source, PLAIN, True, check_mode=False)
+    assert store.taken == b""
