@@ -21,15 +21,15 @@ _WORKER = "modelshelf-swap@{}.service"
 _PROGRAM = "ansible_collections.modelshelf.fleet.plugins.module_utils._swap_run"
 
 
-def begun(instance: Instance, move: Move, *, check_mode: bool) -> dict[str, Any]:
+def begun(instance: Instance, move: Move, *, named: bool, check_mode: bool) -> dict[str, Any]:
     """Writes down that a move begins. The one of the same run that has begun before goes on.
 
-    Raises JournalError when another run's has not ended, and for a rollback from where a rollback has led;
-    GenerationError when the generation is not there.
+    Raises JournalError when another run's has not ended, and for a rollback from where a rollback has led unless the
+    generation was `named` by the user; GenerationError when it is not there.
     """
     journal = Journal(instance.path)
     hold = journal.hold()
-    if move.action == "rollback" and hold:
+    if move.action == "rollback" and hold and not named:
         raise JournalError(
             f"a rollback has left generation {hold.generation} ({hold.model} {hold.version}) already, at {hold.time}."
             f" To go to another one, name it as rollback_to; there are {_listed(instance)}"
@@ -107,7 +107,8 @@ def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
 
 
 def ended(instance: Instance, run: str) -> dict[str, Any]:
-    """Ends the move. A rollback that serves leaves a hold on the version that it came from, a swap lifts it.
+    """Ends the move. A rollback that serves leaves a hold on the version that it came from; a swap to another
+    generation lifts it, a mere restart does not.
 
     Raises JournalError when the move is not this run's, or is in its dangerous minute.
     """
@@ -117,7 +118,7 @@ def ended(instance: Instance, run: str) -> dict[str, Any]:
         raise JournalError(f"{move} is in the middle: nothing was ended")
     result = move.step if move.step in ENDS else ABANDONED
     # Another version serves: what was left before no longer matters.
-    if move.action == "swap" and result == SERVED:
+    if move.action == "swap" and result == SERVED and move.to != move.before:
         journal.lift()
     line = journal.end(run, result, _hold(instance, move, result))
     return {"changed": True, "move": move.shown(), "result": result, "line": line}
@@ -125,6 +126,9 @@ def ended(instance: Instance, run: str) -> dict[str, Any]:
 
 def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
     if move.action != "rollback" or result != SERVED or move.before is None:
+        return None
+    # After a second rollback the version that the inventory names is still the one that the first has left.
+    if Journal(instance.path).hold():
         return None
     left = instance.release(move.before)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -63,6 +63,11 @@ options:
     type: str
     choices: [swap, rollback]
     default: swap
+  named:
+    description:
+      - Whether O(to) was chosen by the user. Otherwise a rollback after a rollback is refused.
+    type: bool
+    default: false
   back:
     description:
       - Whether V(moved) goes to the generation before, even where the new one may serve.
@@ -243,7 +248,7 @@ def bring_about(module: AnsibleModule, instance: Instance) -> dict[str, Any]:
     """The wanted state, and what it reports."""
     params, check_mode, run = module.params, module.check_mode, module.params["run"]
     if params["state"] == "begun":
-        return states.begun(instance, a_move(instance, params), check_mode=check_mode)
+        return states.begun(instance, a_move(instance, params), named=params["named"], check_mode=check_mode)
     if params["state"] == "taken_over":
         return states.taken_over(instance, run, params["who"], check_mode=check_mode)
     if params["state"] == "lifted":
@@ -277,6 +282,7 @@ def main() -> None:
             "run": {"type": "str", "default": ""},
             "to": {"type": "int"},
             "action": {"type": "str", "choices": ["swap", "rollback"], "default": "swap"},
+            "named": {"type": "bool", "default": False},
             "back": {"type": "bool", "default": False},
             "who": {"type": "str", "default": "ansible"},
             "inventory_commit": {"type": "str", "default": ""},

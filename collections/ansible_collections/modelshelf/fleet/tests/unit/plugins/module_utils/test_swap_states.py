@@ -51,31 +51,31 @@ def journal(main: Instance) -> Journal:
 
 
 def move_to(main: Instance, journal: Journal, step: str, **changes: Any) -> None:
-    begun(main, a_move(**changes), check_mode=False)
+    begun(main, a_move(**changes), named=False, check_mode=False)
     journal.reach(changes.get("run", "r1"), step, "too big")
 
 
 def test_begun_once_and_again_by_the_same_run(main: Instance, journal: Journal) -> None:
-    assert begun(main, MOVE, check_mode=True)["changed"] is True
+    assert begun(main, MOVE, named=False, check_mode=True)["changed"] is True
     assert journal.move() is None
-    assert begun(main, MOVE, check_mode=False)["changed"] is True
-    assert begun(main, MOVE, check_mode=False)["changed"] is False
+    assert begun(main, MOVE, named=False, check_mode=False)["changed"] is True
+    assert begun(main, MOVE, named=False, check_mode=False)["changed"] is False
     assert journal.move() == MOVE
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_second_controller_is_told_to_wait(main: Instance, check_mode: bool) -> None:
-    begun(main, MOVE, check_mode=False)
+    begun(main, MOVE, named=False, check_mode=False)
     with pytest.raises(JournalError, match=r"that ops began at .* has not ended. Wait for it"):
-        begun(main, a_move(run="r2"), check_mode=check_mode)
+        begun(main, a_move(run="r2"), named=False, check_mode=check_mode)
 
 
 def test_generation_that_is_not_there_is_refused(main: Instance) -> None:
     with pytest.raises(
         GenerationError, match=r"no generation 9 .* there are 2 \(qwen v1\), 3 \(qwen v2\), 4 \(qwen v3\)"
     ):
-        begun(main, a_move(to=9), check_mode=False)
-    assert begun(main, a_move(to=9), check_mode=True)["changed"] is True
+        begun(main, a_move(to=9), named=False, check_mode=False)
+    assert begun(main, a_move(to=9), named=False, check_mode=True)["changed"] is True
 
 
 def test_rollback_holds_and_a_second_one_is_refused_with_the_generations(main: Instance, journal: Journal) -> None:
@@ -89,7 +89,26 @@ def test_rollback_holds_and_a_second_one_is_refused_with_the_generations(main: I
         with pytest.raises(
             JournalError, match=r"left generation 4 \(qwen v3\) already.* rollback_to; there are 2 \(qwen v1\)"
         ):
-            begun(main, a_move(action="rollback", before=3, to=4), check_mode=check_mode)
+            begun(main, a_move(action="rollback", before=3, to=4), named=False, check_mode=check_mode)
+
+
+def test_a_named_rollback_goes_further_back_and_holds_the_same_version(main: Instance, journal: Journal) -> None:
+    move_to(main, journal, SERVED, action="rollback", before=4, to=3)
+    ended(main, "r1")
+    begun(main, a_move(action="rollback", before=3, to=2), named=True, check_mode=False)
+    journal.reach("r1", SERVED)
+    ended(main, "r1")
+    hold = journal.hold()
+    assert hold
+    assert hold.version == "v3"
+
+
+def test_a_mere_restart_lifts_no_hold(main: Instance, journal: Journal) -> None:
+    move_to(main, journal, SERVED, action="rollback", before=4, to=3)
+    ended(main, "r1")
+    move_to(main, journal, SERVED, before=3, to=3)
+    ended(main, "r1")
+    assert journal.hold()
 
 
 def test_a_rollback_that_another_run_ends_holds_too(main: Instance, journal: Journal) -> None:
@@ -134,7 +153,7 @@ def test_what_is_in_the_middle_is_not_ended(main: Instance, journal: Journal) ->
 
 
 def test_steps_of_the_controller_never_go_back(main: Instance, journal: Journal) -> None:
-    begun(main, MOVE, check_mode=False)
+    begun(main, MOVE, named=False, check_mode=False)
     assert reached(main, "r1", "drained")["changed"] is True
     assert reached(main, "r1", "drained")["changed"] is False
     journal.reach("r1", "gate")
@@ -143,7 +162,7 @@ def test_steps_of_the_controller_never_go_back(main: Instance, journal: Journal)
 
 def test_a_move_is_taken_over_once(main: Instance, journal: Journal) -> None:
     assert taken_over(main, "r2", "night", check_mode=False) == {"changed": False, "move": None}
-    begun(main, MOVE, check_mode=False)
+    begun(main, MOVE, named=False, check_mode=False)
     assert taken_over(main, "r2", "night", check_mode=True)["changed"] is True
     assert journal.own("r1")
     assert taken_over(main, "r2", "night", check_mode=False)["move"]["who"] == "night"
@@ -170,7 +189,7 @@ def waiting(states: Sequence[str], log: str = "") -> Systemd:
 
 
 def test_the_host_is_asked_once_and_waited_for(main: Instance, journal: Journal) -> None:
-    begun(main, MOVE, check_mode=False)
+    begun(main, MOVE, named=False, check_mode=False)
     started: list[list[str]] = []
 
     def start(command: Sequence[str]) -> None:
@@ -214,7 +233,7 @@ def test_a_move_goes_on_where_the_process_of_the_run_that_is_gone_leaves_it(main
 
 
 def test_a_process_that_dies_is_said_with_its_last_words(main: Instance) -> None:
-    begun(main, MOVE, check_mode=False)
+    begun(main, MOVE, named=False, check_mode=False)
     with pytest.raises(JournalError, match=r"modelshelf-swap@main.service ended at the step begun: No such file. Run"):
         moved(main, "r1", lambda command: None, waiting([ABSENT], "No such file"), back=False, library=LIBRARY)
 
