@@ -23,6 +23,7 @@ from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
 from tests.support.engines import DRAIN, RunningEngine, engine, kinds, real_engine
+from tests.support.gateway import KEY, Gateway
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
 
 LEFT_OUT: list[str] = []
@@ -105,3 +106,15 @@ def served(request: pytest.FixtureRequest) -> Iterator[RunningEngine]:
     with engine(request.param, shutdown_timeout=DRAIN) as running:
         running.wait_ready()
         yield running
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """A gateway that runs what the role has written, which told the key to nobody."""
+    gateway = Gateway(tmp_path_factory.mktemp("gateway"))
+    done = gateway.play("configure", "-vvv", "--diff")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert KEY not in done.stdout + done.stderr
+    gateway.start()
+    yield gateway
+    gateway.stop()

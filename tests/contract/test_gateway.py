@@ -10,22 +10,10 @@ import stat
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 
 import pytest
 
 from tests.support.gateway import HEADERS, KEY, Gateway, until
-
-
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    gateway = Gateway(tmp_path_factory.mktemp("gateway"))
-    done = gateway.play("configure", "-vvv", "--diff")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert KEY not in done.stdout + done.stderr
-    gateway.start()
-    yield gateway
-    gateway.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -5,23 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.gateway import Gateway, until
 
 DRAINED = "gpu1:main"
-
-
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    gateway = Gateway(tmp_path_factory.mktemp("gateway"))
-    done = gateway.play("configure")
-    assert done.returncode == 0, done.stdout + done.stderr
-    gateway.start()
-    yield gateway
-    gateway.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ def until(held: Callable[[], Any], seconds: float = 10) -> None:
 
 
 class Gateway:
-    """The hosts gpu1, gpu2 and gpu3 serve `opt`, gpu3 serves `Org/Two` as well; `servers` has the five by name."""
+    """The hosts gpu1, gpu2 and gpu3 serve `opt`, gpu3 serves `Org/Two` as well; `servers` has the four by name."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder

@@ -20,6 +20,7 @@ description:
   - A list is reconciled with one listing request, one request to prove each secret, and one for each policy of a
     key's own.
 extends_documentation_fragment:
+  - modelshelf.fleet.announced
   - modelshelf.fleet.attributes
   - modelshelf.fleet.rustfs
 attributes:
@@ -90,13 +91,6 @@ options:
       - The one that signs stays.
     type: bool
     default: false
-  announced:
-    description:
-      - In check mode, what earlier tasks of the play would do. C(policies), C(users), C(groups) and C(access_keys) have
-        the names of what they would make, C(gone) those of what they would remove, and C(moved) the policies that
-        C(users) and C(groups) would get (V(true)) or lose (V(false)), by their names.
-      - It is filled in from the play. What is neither there nor on the store fails the task, as in a real run.
-    type: dict
   of_users:
     description:
       - With the list form, only access keys of these users count as others.

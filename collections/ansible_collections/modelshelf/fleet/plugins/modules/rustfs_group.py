@@ -16,6 +16,7 @@ description:
   - Creates, changes and removes groups with their members and policies.
   - Removing a group takes its members and policies from it first, since RustFS removes no group that has members.
 extends_documentation_fragment:
+  - modelshelf.fleet.announced
   - modelshelf.fleet.attributes
   - modelshelf.fleet.rustfs
 attributes:
@@ -72,13 +73,6 @@ options:
       - Also remove the groups that the list does not name; RV(others) tells which. Goes with the list form alone.
     type: bool
     default: false
-  announced:
-    description:
-      - In check mode, what earlier tasks of the play would do. C(policies), C(users), C(groups) and C(access_keys) have
-        the names of what they would make, C(gone) those of what they would remove, and C(moved) the policies that
-        C(users) and C(groups) would get (V(true)) or lose (V(false)), by their names.
-      - It is filled in from the play. What is neither there nor on the store fails the task, as in a real run.
-    type: dict
   groups:
     description:
       - Several groups, each with the options above. Excludes O(name).

@@ -19,6 +19,7 @@ description:
     only a difference of meaning is a change.
   - A list is reconciled with one or two listing requests, whatever its length.
 extends_documentation_fragment:
+  - modelshelf.fleet.announced
   - modelshelf.fleet.attributes
   - modelshelf.fleet.rustfs
 attributes:
@@ -61,13 +62,6 @@ options:
       - They are taken from their users and groups first. Built-in ones stay.
     type: bool
     default: false
-  announced:
-    description:
-      - In check mode, what earlier tasks of the play would do. C(policies), C(users), C(groups) and C(access_keys) have
-        the names of what they would make, C(gone) those of what they would remove, and C(moved) the policies that
-        C(users) and C(groups) would get (V(true)) or lose (V(false)), by their names.
-      - It is filled in from the play. What is neither there nor on the store fails the task, as in a real run.
-    type: dict
   policies:
     description:
       - Several policies, each with the options above. Excludes O(name).
