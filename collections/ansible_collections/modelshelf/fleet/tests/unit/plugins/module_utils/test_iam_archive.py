@@ -158,7 +158,7 @@ def test_a_file_that_is_no_archive_is_not_written_over(tmp_path: Path, mode: int
     assert dest.read_text() == "precious"
 
 
-@pytest.mark.parametrize("content", [b"junk", ARCHIVE[:40], packed(users=[1])])
+@pytest.mark.parametrize("content", [b"junk", ARCHIVE[:40], packed(users=[1])], ids=["no zip", "cut short", "no names"])
 def test_a_file_that_is_no_archive_is_not_put_back(tmp_path: Path, content: bytes) -> None:
     source, store = tmp_path / "kept", Store(ARCHIVE)
     source.write_bytes(content)

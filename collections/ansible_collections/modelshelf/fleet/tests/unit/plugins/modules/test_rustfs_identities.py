@@ -16,7 +16,7 @@ import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.modelshelf.fleet.plugins.doc_fragments.rustfs import ModuleDocFragment
+from ansible_collections.modelshelf.fleet.plugins.doc_fragments import announced, rustfs
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _access_keys, _groups, _policies, _users
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import connection_options
@@ -74,9 +74,9 @@ def specified(spec: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("module", WRITING)
 def test_documentation_and_argument_spec_agree(module: ModuleType) -> None:
-    options = (
-        yaml.safe_load(module.DOCUMENTATION)["options"] | yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
-    )
+    options = yaml.safe_load(module.DOCUMENTATION)["options"]
+    for fragment in (announced, rustfs):
+        options |= yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"]
     assert documented(options) == specified(WRITING[module].argument_spec())
 
 
@@ -210,5 +210,5 @@ def test_entries_of_a_list_take_the_defaults_of_the_task() -> None:
 
 
 def test_connection_options_are_those_of_the_fragment() -> None:
-    fragment = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
+    fragment = yaml.safe_load(rustfs.ModuleDocFragment.DOCUMENTATION)["options"]
     assert documented(fragment) == specified(connection_options())
