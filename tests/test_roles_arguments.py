@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 ROLES = sorted(path for path in (Path(__file__).resolve().parents[1] / "roles").iterdir() if path.is_dir())
-SHARED = "modelshelf_"
+# Not of one role alone: for all of a play.
+SHARED = ("modelshelf_", "rollback_")
 SECRET = re.compile(r"_secret_key$|_api_key$|_password$")
 
 pytestmark = pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
