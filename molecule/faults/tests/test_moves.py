@@ -122,21 +122,46 @@ def test_interrupted_run_is_finished_by_the_next(down: None) -> None:
     assert (again.status, again.changed()) == (0, {})
 
 
-def test_controller_killed_in_the_middle_of_a_move(down: None, untouched: object) -> None:
-    """Back to what the inventory says: killed while the server starts. The host goes on by itself."""
-    before = generation("gpu1")
-    interrupted_play(MINUTE, signal.SIGKILL, when=lambda: step("gpu1") in ("start", "gate"))
+def test_controller_killed_in_the_middle_of_a_rollback(down: None, untouched: object) -> None:
+    """Killed while the server starts. The host goes on by itself, and recover.yml writes the hold."""
+    left = generation("gpu1")
+    interrupted_play(
+        MINUTE, signal.SIGKILL, "--tags=rollback", "--limit=gpu1", when=lambda: step("gpu1") in ("start", "gate")
+    )
     until(lambda: step("gpu1") == "served", SERVE_SECONDS, "the host ends the move by itself")
     process = pids("gpu1")
     recovered = play(playbook="playbooks/recover.yml")
     assert (recovered.status, recovered.changed().keys()) == (0, {"gpu1"}), recovered.output[-2000:]
-    assert step("gpu1") == ""
-    run = play()
     assert pids("gpu1") == process
-    assert history("gpu1")["result"] == "served"
-    assert run.status == 0, run.output[-2000:]
-    assert run.changed() == {}
+    assert step("gpu1") == ""
+    assert (history("gpu1")["action"], history("gpu1")["result"]) == ("rollback", "served")
+    assert (generation("gpu1"), generation("gpu1", "previous")) == (left - 1, left)
     assert root("gpu1") == f"{MOUNTPOINT}/v1"
     assert complete("gpu1") == BROWN
-    assert (generation("gpu1", "previous"), generation("gpu1")) == (before, before + 1)
+    assert (pids("gpu2"), generation("gpu2")) == untouched
+
+
+def test_version_that_a_rollback_left_is_held(down: None) -> None:
+    """The inventory still names v2. A run says that it is held; a second rollback would go forward: refused."""
+    process = pids("gpu1")
+    run = play(MOVE, "--limit=gpu1")
+    said = " ".join(run.output.split())
+    assert (run.status, run.changed()) == (0, {}), run.output[-2000:]
+    assert "HELD: main stays with generation" in said
+    assert f"went back from {MODEL} v2" in said
+    again = play(MOVE, "--tags=rollback", "--limit=gpu1")
+    said = " ".join(again.output.split())
+    assert again.status != 0
+    assert f"({MODEL} v2) already" in said
+    assert f"name it as rollback_to; there are 1 ({MODEL} v1)" in said
+    assert pids("gpu1") == process
+
+
+def test_hold_ends_when_the_inventory_names_another_version(down: None, untouched: object) -> None:
+    """It names v1, which serves: nothing is restarted."""
+    process = pids("gpu1")
+    run = play()
+    assert (run.status, run.changed()) == (0, {"gpu1": 1}), run.output[-2000:]
+    assert play().changed() == {}
+    assert pids("gpu1") == process
     assert (pids("gpu2"), generation("gpu2")) == untouched
