@@ -134,7 +134,7 @@ def test_controller_killed_in_the_middle_of_a_rollback(down: None, untouched: ob
     assert (recovered.status, recovered.changed().keys()) == (0, {"gpu1"}), recovered.output[-2000:]
     assert pids("gpu1") == process
     assert step("gpu1") == ""
-    assert (history("gpu1")["action"], history("gpu1")["result"]) == ("rollback", "served")
+    assert (history("gpu1")["action"], history("gpu1")["result"]) == ("recover", "served")
     assert (generation("gpu1"), generation("gpu1", "previous")) == (before, left)
     assert root("gpu1") == f"{MOUNTPOINT}/v1"
     assert complete("gpu1") == BROWN
