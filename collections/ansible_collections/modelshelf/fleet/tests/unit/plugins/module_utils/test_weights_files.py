@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import Identity, WeightsFault, read_manifest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_files import (
+    Reading,
     check_files,
     check_refused_write,
     identity_of,
@@ -27,7 +28,7 @@ ME = Identity(os.geteuid(), os.getegid(), tuple(os.getgroups()))
 
 def check(version: Path, *, hashes: bool) -> None:
     manifest = read_manifest(str(version), timeout=10)
-    check_files(str(version), manifest, ME, hashes=hashes, timeout=10)
+    check_files(str(version), manifest, ME, Reading(hashes), timeout=10)
 
 
 @pytest.mark.parametrize("hashes", [False, True])
