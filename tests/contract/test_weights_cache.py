@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cache of a real rclone mount: how it is filled, and what it is good for. Needs root, /dev/fuse and fusermount3."""
+"""The cache of a real rclone mount: how it is filled, what it is good for. Needs root, /dev/fuse and fusermount3."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rclone import as
 from ansible_collections.modelshelf.fleet.plugins.modules import weights_cache
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
 from tests.contract.s3_server import Server
-from tests.support.rclone_shelf import USER, Shelf
+from tests.support.rclone_shelf import READ_ONLY, USER, Shelf
 from tests.support.rustfs_server import RunningServer
 
 SIZE = 3_000_000
-MANIFEST = 700
-"""At least what a manifest has, in bytes."""
 
 
 def files(seed: int) -> dict[str, bytes]:
@@ -50,10 +48,10 @@ class Host(Shelf):
             release = place / "generations" / number / "release.json"
             release.parent.mkdir(parents=True)
             release.write_text(json.dumps({"format": 1, "model": "tiny", "version": version}))
-        for link, number in (("current", current), ("previous", previous)):
+        for link, target in (("current", current), ("previous", previous)):
             (place / link).unlink(missing_ok=True)
-            if number:
-                (place / link).symlink_to(f"generations/{number}")
+            if target:
+                (place / link).symlink_to(f"generations/{target}")
 
     def run(self, version: str, *, check_mode: bool = False, **changes: Any) -> dict[str, Any]:
         """What the module answers."""
@@ -137,3 +135,85 @@ def test_warm_version_is_read_without_the_store_also_after_a_restart(home: Path,
         assert host.reads("v2")
     finally:
         host.close()
+
+
+def test_a18_version_newer_than_a_listing_of_ten_years_is_seen(host: Host) -> None:
+    host.publish("v1")
+    host.mount_cached()
+    host.verify("v1", rc=str(host.rc))
+    host.publish("v2")
+    host.sync()
+    assert "listing cache (300 s)" in str(host.fault("v2")), "the listing was anew anyway"
+    assert host.verify("v2", rc=str(host.rc), unit="not.reloaded").versions == ("v1", "v2")
+    assert "Versions there: v1, v2. The mount keeps a listing cache (300 s); it was made anew just now" in str(
+        host.fault("v9", rc=str(host.rc), timeout=60)
+    )
+
+
+def test_what_nobody_uses_leaves_the_cache_and_nothing_else_does(host: Host) -> None:
+    host.publish("v1", "v2", "v3", "v4", "v5")
+    host.mount_cached()
+    assert all(host.reads(version) for version in ("v1", "v2", "v3", "v4"))
+    host.instance("main", g1="v1", g2="v2", g3="v3", current=3, previous=2)
+    beside = [host.cache.parent / "other" / "vfs", host.cache / "vfs" / "shelf" / host.bucket / "other" / "v1"]
+    for place in beside:
+        place.mkdir(parents=True)
+    told = host.run("v3", check_mode=True, fill=False)
+    assert host.cached() == {"v1", "v2", "v3", "v4"}
+    assert (told["changed"], [item["version"] for item in told["removed"]]) == (True, ["v1", "v4"])
+    assert not host.run("v3")["changed"], "nothing was missing, so no room was needed"
+    fetched = host.fetched()
+    would = host.run("v5", check_mode=True)
+    assert (would["read"]["bytes"], [item["version"] for item in would["removed"]]) == (SIZE + 2, ["v1", "v4"])
+    assert host.fetched() - fetched < SIZE and host.cached() == {"v1", "v2", "v3", "v4"}
+    done = host.run("v3", fill=False)
+    of_v5 = ("v5", False)  # its manifest, which check mode has read
+    assert [(item["version"], item["bytes"] > SIZE) for item in done["removed"]] == [("v1", True), ("v4", True), of_v5]
+    expected = [str(host.cache / kind / "shelf" / host.bucket / "tiny" / "v1") for kind in ("vfs", "vfsMeta")]
+    assert done["removed"][0]["paths"] == expected and sorted(done["diff"]["after"]) == ["v2", "v3"]
+    assert host.cached() == {"v2", "v3"} and all(place.is_dir() for place in beside)
+    assert not host.run("v3", fill=False)["changed"]
+    assert host.reads("v1"), "what was removed is read from the store again, as it is"
+    assert host.run("v5")["removed"][0]["version"] == "v1", "room is made before more is read"
+    assert host.cached() == {"v2", "v3", "v5"}
+
+
+def test_budget_that_does_not_hold_old_and_new_is_refused_with_the_numbers(host: Host) -> None:
+    host.publish("v1", "v2")
+    host.instance("main", g1="v1", current=1)
+    needed = sum(path.stat().st_size for path in host.model.rglob("*") if path.is_file())
+    host.mount_cached("--vfs-cache-max-size", f"{needed}B")
+    for given in ({}, {"check_mode": True}):
+        refused = host.run("v2", max_size=needed - 1, **given)
+        assert f"serves and is to serve needs 5.7 MiB: v1 2.9 MiB ({needed // 2}) + v2 2.9 MiB" in refused["msg"]
+        assert f"may take 5.7 MiB ({needed - 1} bytes)" in refused["msg"] and f"to {needed} at least" in refused["msg"]
+    assert host.cached() == set()
+    assert host.run("v1", max_size=needed - 1)["changed"]
+    assert host.run("v2", max_size=str(needed))["changed"]
+    assert host.cached() == {"v1", "v2"}
+
+
+def test_hashes_are_compared_in_the_read_that_fills_the_cache(host: Host) -> None:
+    host.publish("v1", "v2")
+    (host.model / "v2" / "model.safetensors").write_bytes(bytes(SIZE))
+    host.mount_cached()
+    assert host.run("v1", check="hashes", bandwidth=1e9)["read"]["bytes"] == SIZE + 2
+    assert host.fetched() < 2 * SIZE
+    assert "model.safetensors: expected SHA-256" in host.run("v2", check="hashes")["msg"]
+
+
+def test_mounts_without_a_cache_are_left_alone(host: Host) -> None:
+    host.publish("v1")
+    bare = host.run("v1", check_mode=True, user="nosuchuser")
+    assert bare["changed"] and "would be read into" in bare["skipped_reason"]
+    assert "is not a mount point" in host.run("v1")["msg"]
+    host.mount(*READ_ONLY)
+    streamed = host.run("v1")
+    assert (streamed["changed"], "without a cache" in streamed["skipped_reason"]) == (False, True)
+    host.unmount()
+    host.mount_cached("--vfs-cache-mode", "off")
+    assert "without a cache" in host.run("v1")["skipped_reason"]
+    host.unmount()
+    host.mount_cached("--cache-dir", str(host.home / "elsewhere"))
+    refused = host.run("v1", fill=False)["msg"]
+    assert f"has its cache at {host.home}/elsewhere/vfs/" in refused and f"below {host.cache}/vfs" in refused
