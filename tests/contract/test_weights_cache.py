@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -22,6 +25,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rclone import ask, cache_of
 from ansible_collections.modelshelf.fleet.plugins.modules import weights_cache
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
+from tests.contract.playing import REPOSITORY
 from tests.contract.s3_server import Server
 from tests.support.rclone_shelf import READ_ONLY, USER, Shelf
 from tests.support.rustfs_server import RunningServer
@@ -73,9 +77,11 @@ class Host(Shelf):
         return answer
 
     def reads(self, version: str) -> bool:
-        """Whether a process that opens all files of the version anew can read them whole, and they are right."""
-        with Path("/proc/sys/vm/drop_caches").open("w") as drop:
-            drop.write("3")
+        """Whether a process that opens all files of the version anew reads them whole and right, none from memory."""
+        for place in (self.mountpoint / version, self.cache):
+            for path in [path for path in place.rglob("*") if path.is_file()]:
+                with path.open("rb") as file:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         place, origin = self.mountpoint / version, self.model / version
         command = ["timeout", "20", "diff", "--recursive", str(place), str(origin)]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -217,3 +223,38 @@ def test_mounts_without_a_cache_are_left_alone(host: Host) -> None:
     host.mount_cached("--cache-dir", str(host.home / "elsewhere"))
     refused = host.run("v1", fill=False)["msg"]
     assert f"has its cache at {host.home}/elsewhere/vfs/" in refused and f"below {host.cache}/vfs" in refused
+
+
+def test_role_fills_caches_once_and_empties_them_of_what_nobody_uses(host: Host) -> None:
+    host.publish("v1", "v2")
+    host.mount_cached("--buffer-size", "0")  # or looking at both ends of a file of this size reads all of it
+    assert host.reads("v1"), "which no instance uses"
+    given = {
+        "weights_preset": "cache",
+        "weights_check": "hashes",
+        "weights_warm_bandwidth": 1e9,
+        "weights_root": str(host.mountpoint.parent),
+        "weights_user": USER,
+        "modelshelf_store": {"endpoint": host.server.endpoint, "bucket": host.bucket},
+        "modelshelf_models": [{"name": "Tiny", "version": "v2"}],
+        "modelshelf_instances": [{"name": "main", "model": "Tiny", "port": 8000}],
+        "__weights_cache": str(host.cache.parent),
+        "__weights_runtime": str(host.home),
+        "ansible_python_interpreter": sys.executable,
+    }
+    verify, prune = ({"import_role": {"name": "weights", "tasks_from": name}} for name in ("verify.yml", "prune.yml"))
+    small = {**verify, "vars": {"weights_cache_max_size": "1M"}, "check_mode": True, "ignore_errors": True}
+    steps = [small, verify, verify, prune]
+    playbook = host.home / "play.yml"
+    playbook.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": steps}]))
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", "-c", "local", "--diff"]
+    done = subprocess.run(
+        [*command, str(playbook), "-e", json.dumps(given)],
+        cwd=REPOSITORY, env={**os.environ, "ANSIBLE_ROLES_PATH": str(REPOSITORY / "roles"), "ANSIBLE_NOCOLOR": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    tasks = [part for part in done.stdout.split("TASK [weights : ")[1:] if part.startswith(("Read the v", "Remove"))]
+    states = [re.findall(r"^(ok|changed|failed): ", part, re.M) for part in tasks]
+    assert states == [["failed"], ["changed"], ["ok"], ["ok"]], done.stdout
+    assert "may take 1.0 MiB (1048576 bytes)" in done.stdout and re.search(r"^-    v1: \d+$", done.stdout, re.M)
+    assert host.cached() == {"v2"}

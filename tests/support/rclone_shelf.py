@@ -40,7 +40,7 @@ class Shelf:
         self.rclone = shutil.which("rclone", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
         assert self.rclone and os.geteuid() == 0 and Path("/dev/fuse").exists(), "needs rclone, root and /dev/fuse"
         self.home, self.model, self.mountpoint = home, home / "tiny", home / "weights" / "tiny"
-        self.cache, self.rc = home / "cache" / "tiny", home / "run" / "rc.sock"
+        self.cache, self.rc = home / "cache" / "tiny", home / "modelshelf-weights-tiny" / "rc.sock"
         self.model.mkdir()
         self.mountpoint.mkdir(parents=True)
         self.server, self.bucket = server, f"models-{secrets.token_hex(6)}"

@@ -32,7 +32,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_files im
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_verify import check_mount
 
-WRITTEN_DOWN = 20.0
+_WRITTEN_DOWN = 20.0
 """Seconds within which rclone writes down what it has of a file that was closed (it keeps one open for 5 more)."""
 
 _NAMED = 5
@@ -199,11 +199,12 @@ def fill(
     progress = Progress(f"{wanted.path}: read", sum(entry.size for entry in read), say)
     whole = replace(reading, whole=frozenset(work.missing))
     check_files(wanted.path, manifest, identity, whole, timeout=wanted.timeout, read=progress.add)
-    _check_kept(cache, manifest)
+    check_kept(cache, manifest)
 
 
-def _check_kept(cache: Cache, manifest: Manifest) -> None:
-    deadline = time.monotonic() + WRITTEN_DOWN
+def check_kept(cache: Cache, manifest: Manifest, patience: float = _WRITTEN_DOWN) -> None:
+    """Wait until rclone has written down that it has the version. Raises CacheFault for files that are not there."""
+    deadline = time.monotonic() + patience
     while lacking := [entry for entry in manifest.files if entry.size > cache.present(manifest.version, entry.path)]:
         if time.monotonic() > deadline:
             break
