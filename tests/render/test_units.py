@@ -50,20 +50,10 @@ WEIGHTS_UNIT = f"modelshelf-weights-{SLUG}.service"
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory with everything that the roles' templates make of GIVEN."""
-    return render(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def cached(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for mounts that keep what was read."""
-    return render(tmp_path_factory, weights_preset="cache", weights_cache_max_size="1.5G")
-
-
-def render(tmp_path_factory: pytest.TempPathFactory, **changes: str) -> Path:
+    """The directory with everything that the roles' templates make of GIVEN. In `cached` are mounts that keep."""
     output = tmp_path_factory.mktemp("rendered")
     given = tmp_path_factory.mktemp("given") / "given.json"
-    given.write_text(json.dumps({**GIVEN, **changes}), encoding="utf-8")
+    given.write_text(json.dumps(GIVEN), encoding="utf-8")
     playbook = Path(sys.executable).with_name("ansible-playbook")
     done = subprocess.run(
         [
@@ -84,6 +74,12 @@ def render(tmp_path_factory: pytest.TempPathFactory, **changes: str) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "DEPRECATION" not in done.stderr
     return output
+
+
+@pytest.fixture(scope="module")
+def cached(rendered: Path) -> Path:
+    """The units of mounts that keep what was read."""
+    return rendered / "cached"
 
 
 def directives(path: Path) -> dict[str, list[str]]:
@@ -147,6 +143,10 @@ def test_reload_of_a_cached_mount_keeps_its_listing_when_the_store_is_down(cache
     assert " vfs/refresh recursive=true || kill -HUP $MAINPID" in script
 
 
+def test_arguments_that_a_cached_mount_sets_itself_are_refused(rendered: Path) -> None:
+    assert json.loads((rendered / "refused.json").read_text()) == ["--vfs-cache-mode=full", "--rc", "--cache-dir"]
+
+
 def test_a2_remote_path_ends_with_one_slash(rendered: Path) -> None:
     remote = argv(directives(rendered / WEIGHTS_UNIT)["ExecStart"][0])[2]
     assert remote == f"shelf-{SLUG}:models/{SLUG}/"
@@ -183,7 +183,7 @@ def test_settings_of_rclone_hold_the_readers_key_only(rendered: Path) -> None:
 
 
 def test_a31_no_secret_in_a_unit(rendered: Path, cached: Path) -> None:
-    for path in (*rendered.iterdir(), *cached.iterdir()):
+    for path in (*rendered.glob("*.*"), *cached.iterdir()):
         if path.name != "rclone.conf":
             text = path.read_text(encoding="utf-8").replace("%%", "%")
             for secret in (WRITER_SECRET, READER_SECRET, "key%s"):

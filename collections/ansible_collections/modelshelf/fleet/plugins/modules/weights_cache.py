@@ -161,8 +161,12 @@ def run(module: AnsibleModule) -> None:
         result = bring(wanted, check_mode=module.check_mode, say=module.log)
     except WeightsFault as fault:
         if module.check_mode and fault.kind in (ABSENT, NOT_MOUNTED):
-            told = f"{wanted.path} would be read into {wanted.cache} once it is there: {fault}"
-            module.exit_json(changed=wanted.fill, skipped_reason=told)
+            told = (
+                f"{wanted.path} would be read into {wanted.cache} once it is there: {fault}"
+                if wanted.fill
+                else str(fault)
+            )
+            module.exit_json(changed=wanted.fill, skipped_reason=f"{told}{fault}")
         module.fail_json(msg=str(fault))
     except (CacheFault, GenerationError, JournalError, OSError, RcloneError) as error:
         module.fail_json(msg=str(error))
