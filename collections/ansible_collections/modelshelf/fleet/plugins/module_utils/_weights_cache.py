@@ -96,7 +96,8 @@ def bring(wanted: Wanted, *, check_mode: bool, say: Callable[[str], None]) -> di
     cache = cache_of(str(wanted.rc), wanted.cache, model, wanted.timeout) if wanted.rc.exists() else None
     if cache is None:
         if manifest and reading.hashes:
-            check_files(wanted.path, manifest, identity, reading, timeout=wanted.timeout)
+            streamed = replace(reading, whole=frozenset(entry.path for entry in manifest.files))
+            check_files(wanted.path, manifest, identity, streamed, timeout=wanted.timeout)
         told = f"the mount at {wanted.mountpoint} was started without a cache; it keeps one after its next start"
         return {"changed": False, "skipped_reason": told}
     there = cache.versions()

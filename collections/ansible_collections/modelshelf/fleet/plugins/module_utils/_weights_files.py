@@ -75,7 +75,7 @@ def read_inside(pid: int, path: str, *, user: str = "", timeout: float, proc: st
 class Reading:
     """How files are read: all of them whole and hashed, or those that `whole` names, and of the others both ends.
 
-    `rate` is in bytes a second, for all readers together; None is no bound.
+    `rate` is for those that `whole` names, in bytes a second, for all readers together; None is no bound.
     """
 
     hashes: bool = False
@@ -170,7 +170,8 @@ def _read_file(root: str, path: str, reading: Reading, pace: Pace, tell: Callabl
                     raise OSError(errno.EIO, "short read")
             else:
                 while True:
-                    pace.wait(min(_BLOCK, max(0, size - read)), lambda: tell({"read": 0}))
+                    if path in reading.whole:
+                        pace.wait(min(_BLOCK, max(0, size - read)), lambda: tell({"read": 0}))
                     block = file.read(_BLOCK)
                     if not block:
                         break

@@ -72,7 +72,7 @@ options:
     default: sizes
   bandwidth:
     description:
-      - How much to read, in bytes per second. Without it there is no bound.
+      - How much to read from the store, in bytes per second. Without it there is no bound.
     type: float
   max_size:
     description:
