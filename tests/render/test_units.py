@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import configparser
+import itertools
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import yaml
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -48,7 +50,7 @@ WEIGHTS_UNIT = f"modelshelf-weights-{SLUG}.service"
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory with everything that the roles' templates make of GIVEN."""
+    """The directory with everything that the roles' templates make of GIVEN. In `cached` are mounts that keep."""
     output = tmp_path_factory.mktemp("rendered")
     given = tmp_path_factory.mktemp("given") / "given.json"
     given.write_text(json.dumps(GIVEN), encoding="utf-8")
@@ -72,6 +74,12 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "DEPRECATION" not in done.stderr
     return output
+
+
+@pytest.fixture(scope="module")
+def cached(rendered: Path) -> Path:
+    """The units of mounts that keep what was read."""
+    return rendered / "cached"
 
 
 def directives(path: Path) -> dict[str, list[str]]:
@@ -98,6 +106,45 @@ def test_mount_is_read_only_readable_by_others_and_never_over_files(rendered: Pa
     assert command[command.index("--umask") + 1] == "022"
     assert "--allow-non-empty" not in command
     assert command[command.index("--cache-dir") + 1].endswith(f"/{SLUG}")
+
+
+def test_streaming_mount_keeps_and_answers_nothing(rendered: Path) -> None:
+    unit = directives(rendered / WEIGHTS_UNIT)
+    command = argv(unit["ExecStart"][0])
+    assert command[command.index("--vfs-cache-mode") + 1] == "off"
+    assert command[command.index("--dir-cache-time") + 1] == "3600s"
+    assert not [word for word in command if word.startswith(("--rc", "--vfs-cache-max"))]
+    assert unit["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
+
+
+def test_cached_mount_keeps_what_was_read_for_years_within_its_budget(cached: Path) -> None:
+    command = argv(directives(cached / WEIGHTS_UNIT)["ExecStart"][0])
+    options = dict(itertools.pairwise(command))
+    assert options["--vfs-cache-mode"] == "full"
+    assert (options["--vfs-cache-max-age"], options["--dir-cache-time"]) == ("87600h", "315360000s")
+    assert options["--vfs-cache-max-size"] == "1610612736B", "rclone takes a number without a unit for KiB"
+    assert options["--cache-dir"] == f"/var/cache/modelshelf/rclone/{SLUG}"
+    assert {"--read-only", "--vfs-refresh"} <= set(command)
+
+
+def test_socket_of_a_cached_mount_is_for_root_alone(cached: Path) -> None:
+    unit = directives(cached / WEIGHTS_UNIT)
+    command = argv(unit["ExecStart"][0])
+    socket = command[command.index("--rc-addr") + 1]
+    assert socket == f"unix:///run/{unit['RuntimeDirectory'][0]}/rc.sock"
+    assert unit["RuntimeDirectoryMode"] == ["0700"]
+    room = yaml.safe_load((ROOT / "roles/weights/vars/main.yml").read_text(encoding="utf-8"))["__weights_longest_slug"]
+    assert len(socket.removeprefix("unix://")) - len(SLUG) + room == 107, "as sockaddr_un has it"
+
+
+def test_reload_of_a_cached_mount_keeps_its_listing_when_the_store_is_down(cached: Path) -> None:
+    shell, option, script = argv(directives(cached / WEIGHTS_UNIT)["ExecReload"][0])
+    assert (shell, option) == ("/bin/sh", "-c")
+    assert " vfs/refresh recursive=true || kill -HUP $MAINPID" in script
+
+
+def test_arguments_that_a_cached_mount_sets_itself_are_refused(rendered: Path) -> None:
+    assert json.loads((rendered / "refused.json").read_text()) == ["--vfs-cache-mode=full", "--rc", "--cache-dir"]
 
 
 def test_a2_remote_path_ends_with_one_slash(rendered: Path) -> None:
@@ -135,8 +182,8 @@ def test_settings_of_rclone_hold_the_readers_key_only(rendered: Path) -> None:
     assert WRITER_SECRET not in (rendered / "rclone.conf").read_text(encoding="utf-8")
 
 
-def test_a31_no_secret_in_a_unit(rendered: Path) -> None:
-    for path in rendered.iterdir():
+def test_a31_no_secret_in_a_unit(rendered: Path, cached: Path) -> None:
+    for path in (*rendered.glob("*.*"), *cached.iterdir()):
         if path.name != "rclone.conf":
             text = path.read_text(encoding="utf-8").replace("%%", "%")
             for secret in (WRITER_SECRET, READER_SECRET, "key%s"):
@@ -208,9 +255,12 @@ def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
 
 
 @pytest.mark.systemd_analyze
-@pytest.mark.parametrize("unit", [WEIGHTS_UNIT, "modelshelf-vllm@main.service"])
-def test_systemd_finds_no_fault(rendered: Path, tmp_path: Path, unit: str) -> None:
-    source = rendered / re.sub("@main", "@", unit)
+@pytest.mark.parametrize(
+    ("preset", "unit"),
+    [("rendered", WEIGHTS_UNIT), ("cached", WEIGHTS_UNIT), ("rendered", "modelshelf-vllm@main.service")],
+)
+def test_systemd_finds_no_fault(request: pytest.FixtureRequest, tmp_path: Path, preset: str, unit: str) -> None:
+    source = request.getfixturevalue(preset) / re.sub("@main", "@", unit)
     text = source.read_text(encoding="utf-8")
     for program in re.findall(r"^Exec\w+=-?(/[^\s]+)", text, flags=re.M):
         text = text.replace(f"={program}", "=/bin/true").replace(f"=-{program}", "=-/bin/true")

@@ -40,6 +40,7 @@ class Shelf:
         self.rclone = shutil.which("rclone", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
         assert self.rclone and os.geteuid() == 0 and Path("/dev/fuse").exists(), "needs rclone, root and /dev/fuse"
         self.home, self.model, self.mountpoint = home, home / "tiny", home / "weights" / "tiny"
+        self.cache, self.rc = home / "cache" / "tiny", home / "modelshelf-weights-tiny" / "rc.sock"
         self.model.mkdir()
         self.mountpoint.mkdir(parents=True)
         self.server, self.bucket = server, f"models-{secrets.token_hex(6)}"
@@ -77,12 +78,24 @@ class Shelf:
         for key, path in wanted.items():
             client.upload_file(str(path), self.bucket, key)
 
-    def mount(self, *options: str) -> None:
+    def mount(self, *options: str, sync: bool = True) -> None:
         quick = ("--contimeout", "2s", "--timeout", "2s", "--low-level-retries", "1", "--retries", "1")
-        self.sync()
+        if sync:
+            self.sync()
         arguments = (f"shelf:{self.bucket}/tiny/", str(self.mountpoint), "--dir-cache-time", "5m", *quick, *options)
         self.mount_process = self._start("mount", *arguments)
         self._until(lambda: mount_at(str(self.mountpoint)) is not None)
+
+    def mount_cached(self, *options: str, sync: bool = True) -> None:
+        """Mount it as the preset `cache` does, but what rclone does in the background it does soon."""
+        self.rc.parent.mkdir(mode=0o700, exist_ok=True)
+        # rclone leaves its socket when it is killed; systemd removes the directory.
+        self.rc.unlink(missing_ok=True)
+        keeps = ("--vfs-cache-mode", "full", "--cache-dir", str(self.cache), "--vfs-cache-max-age", "87600h")
+        lists = ("--dir-cache-time", "87600h", "--poll-interval", "0", "--use-server-modtime", "--vfs-refresh")
+        listens = ("--rc", "--rc-no-auth", "--rc-addr", f"unix://{self.rc}")
+        soon = ("--vfs-handle-caching", "50ms", "--vfs-cache-poll-interval", "200ms")
+        self.mount(*READ_ONLY, *keeps, *lists, *listens, *soon, *options, sync=sync)
 
     def unmount(self) -> None:
         subprocess.run(["fusermount3", "-uz", str(self.mountpoint)], check=False, capture_output=True)

@@ -18,10 +18,11 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Refused,
     Unreachable,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import Progress, hash_files
+from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import hash_files
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import FileEntry, Manifest, digest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_dir import ModelDirectory, check_directory
 from ansible_collections.modelshelf.fleet.plugins.module_utils._names import check_version, model_slug, version_prefix
+from ansible_collections.modelshelf.fleet.plugins.module_utils._progress import Progress
 from ansible_collections.modelshelf.fleet.plugins.module_utils._publish import (
     Found,
     Plan,

@@ -17,7 +17,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     VersionTaken,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._file_tree import TreeFile
-from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import Progress, changed_since
+from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import changed_since
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import (
     MANIFEST_PATH,
     FileEntry,
@@ -26,6 +26,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import 
     parse_manifest,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_dir import ModelDirectory
+from ansible_collections.modelshelf.fleet.plugins.module_utils._progress import Progress
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store, Upload
 
 _LISTED = 5

@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._names import model_slug
 
@@ -39,7 +38,7 @@ def cached_versions(cache: str, bucket: str) -> dict[str, dict[str, int]]:
         model = version.parent.name
         if version.is_dir() and model == model_slug(model):
             there = found.setdefault(model, {})
-            there[version.name] = there.get(version.name, 0) + sum(_allocated(version))
+            there[version.name] = there.get(version.name, 0) + allocated(version)
     return found
 
 
@@ -76,10 +75,14 @@ def bandwidth(run: Run, program: str | None, store: str, net: str = "/sys/class/
     return speed * _MEGA / _BITS if speed > 0 else None
 
 
-def _allocated(directory: Path) -> Iterator[Any]:
-    for folder, _folders, files in os.walk(directory):
-        for name in files:
-            # Files leave a cache at any time.
-            with suppress(OSError):
-                found = Path(folder, name).lstat()
-                yield min(found.st_size, found.st_blocks * _BLOCK)
+def allocated(directory: Path) -> int:
+    """The bytes that the files below `directory` have on disk."""
+    return sum(on_disk(Path(folder, name)) for folder, _folders, files in os.walk(directory) for name in files)
+
+
+def on_disk(file: Path) -> int:
+    """The bytes that a file has on disk, 0 for one that is gone: files leave a cache at any time."""
+    with suppress(OSError):
+        found = file.lstat()
+        return min(found.st_size, found.st_blocks * _BLOCK)
+    return 0

@@ -13,11 +13,13 @@ import pwd
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH, FileEntry, Manifest
+from ansible_collections.modelshelf.fleet.plugins.module_utils._pace import Pace
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
     DAMAGED,
     DENIED,
@@ -69,8 +71,28 @@ def read_inside(pid: int, path: str, *, user: str = "", timeout: float, proc: st
         raise WeightsFault(SILENT, f"no answer within {timeout:g} s: the store does not answer") from None
 
 
-def check_files(root: str, manifest: Manifest, identity: Identity, *, hashes: bool, timeout: float) -> None:
-    """Read every file of the version below `root` as `identity`: both ends of it and its size, or all of it.
+@dataclass(frozen=True)
+class Reading:
+    """How files are read: all of them whole and hashed, or those that `whole` names, and of the others both ends.
+
+    `rate` is for those that `whole` names, in bytes a second, for all readers together; None is no bound.
+    """
+
+    hashes: bool = False
+    whole: frozenset[str] = frozenset()
+    rate: float | None = None
+
+
+def check_files(
+    root: str,
+    manifest: Manifest,
+    identity: Identity,
+    reading: Reading,
+    *,
+    timeout: float,
+    read: Callable[[int], None] = lambda count: None,
+) -> None:
+    """Read every file of the version below `root` as `identity`. `read` is told numbers of bytes.
 
     Raises WeightsFault that names what is missing, what is too much and what differs. `timeout` (seconds) limits how
     long the mount may be silent, not the whole.
@@ -81,9 +103,10 @@ def check_files(root: str, manifest: Manifest, identity: Identity, *, hashes: bo
         for path in _paths_below(root):
             yield {"listed": path}
         told: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        pace = Pace(reading.rate)
         with ThreadPoolExecutor(_READERS) as pool:
             for path in expected:
-                pool.submit(_read_file, root, path, hashes, told.put)
+                pool.submit(_read_file, root, path, reading, pace, told.put)
             left = len(expected)
             while left:
                 answer = told.get()
@@ -95,8 +118,10 @@ def check_files(root: str, manifest: Manifest, identity: Identity, *, hashes: bo
     for answer in answers(work, identity, timeout, f"reading the files of {root}"):
         if "listed" in answer:
             listed.add(answer["listed"])
-        elif "path" in answer:
-            why = _difference(answer, expected[answer["path"]], hashes)
+        elif "read" in answer:
+            read(answer["read"])
+        else:
+            why = _difference(answer, expected[answer["path"]], reading.hashes)
             faults.update({answer["path"]: f"{answer['path']}: {why}"} if why else {})
     missing, extra = sorted(set(expected) - listed), sorted(listed - set(expected))
     groups = {
@@ -134,20 +159,26 @@ def _paths_below(root: str) -> Iterator[str]:
         yield from (posixpath.normpath(posixpath.join(below, name)) for name in names)
 
 
-def _read_file(root: str, path: str, hashes: bool, tell: Callable[[dict[str, Any]], None]) -> None:
-    """Tell what a file is: its size by reading its ends, or its hash by reading it all (with signs of life between)."""
+def _read_file(root: str, path: str, reading: Reading, pace: Pace, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Tell what a file is: its size by reading its ends, or all of it, with signs of life between, and its hash."""
     try:
         with Path(root, path).open("rb", buffering=0) as file:
             size, read, hasher = os.fstat(file.fileno()).st_size, 0, hashlib.sha256()
-            if not hashes:
+            if not reading.hashes and path not in reading.whole:
                 ends = [os.pread(file.fileno(), 1, offset) for offset in (0, max(0, size - 1))]
                 if size and not all(ends):
                     raise OSError(errno.EIO, "short read")
             else:
-                while block := file.read(_BLOCK):
-                    hasher.update(block)
+                while True:
+                    if path in reading.whole:
+                        pace.wait(min(_BLOCK, max(0, size - read)), lambda: tell({"read": 0}))
+                    block = file.read(_BLOCK)
+                    if not block:
+                        break
+                    if reading.hashes:
+                        hasher.update(block)
                     read += len(block)
-                    tell({"alive": read})
+                    tell({"read": len(block)})
                 size = read
         tell({"path": path, "size": size, "sha256": hasher.hexdigest()})
     except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH, Manifest
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rclone import RcloneError, refresh
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import SystemdError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
     ABSENT,
@@ -29,6 +30,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
     read_manifest,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_files import (
+    Reading,
     answers,
     check_files,
     check_refused_write,
@@ -41,7 +43,10 @@ SETTLE = 5.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to prove. `timeout` is in seconds: for the manifest to appear, and for any single answer of the mount."""
+    """What to prove. `timeout` is in seconds: for the manifest to appear, and for any single answer of the mount.
+
+    A mount whose rclone listens at the socket `rc` is told to list anew first; else `unit` is reloaded when needed.
+    """
 
     path: str
     mountpoint: str
@@ -51,6 +56,7 @@ class Wanted:
     unit: str = ""
     fstype: str = "fuse.rclone"
     cache_seconds: int = 0
+    rc: str = ""
 
     def problem(self) -> str:
         """What is wrong with these values themselves, empty when nothing is."""
@@ -71,10 +77,11 @@ def verify(wanted: Wanted, reload: Callable[[str], None], sleep: Callable[[float
     """Prove all of it. `reload` makes the unit it is given drop its listing cache. Raises WeightsFault."""
     identity = identity_of(wanted.user)
     _await_mount(wanted, sleep)
-    manifest = _await_manifest(wanted, identity, reload, sleep)
+    listed = _listed_anew(wanted)
+    manifest = _await_manifest(wanted, identity, reload, sleep, listed)
     if manifest.version != posixpath.basename(wanted.path):
         raise WeightsFault(DAMAGED, f"the manifest below {wanted.path} is that of version {manifest.version}")
-    check_files(wanted.path, manifest, identity, hashes=wanted.check == "hashes", timeout=wanted.timeout)
+    check_files(wanted.path, manifest, identity, Reading(wanted.check == "hashes"), timeout=wanted.timeout)
     for name, writer in ((wanted.user, identity), ("root", Identity(0, 0))):
         check_refused_write(wanted.path, name, writer, wanted.timeout)
     return Verified(manifest, versions_at(wanted.mountpoint, identity, wanted.timeout))
@@ -123,10 +130,21 @@ def _await_mount(wanted: Wanted, sleep: Callable[[float], None]) -> None:
         sleep(0.5)
 
 
+def _listed_anew(wanted: Wanted) -> str:
+    """How the mount was told to list anew, empty when it was not: then its rclone does not listen."""
+    if not wanted.rc or not Path(wanted.rc).exists():
+        return ""
+    try:
+        refresh(wanted.rc, wanted.timeout)
+    except RcloneError as error:
+        raise WeightsFault(SILENT, f"{wanted.mountpoint}: {error}. The mount was left as it is") from None
+    return "it was made anew just now"
+
+
 def _await_manifest(
-    wanted: Wanted, identity: Identity, reload: Callable[[str], None], sleep: Callable[[float], None]
+    wanted: Wanted, identity: Identity, reload: Callable[[str], None], sleep: Callable[[float], None], cache: str
 ) -> Manifest:
-    deadline, cache = time.monotonic() + wanted.timeout, ""
+    deadline, listed = time.monotonic() + wanted.timeout, bool(cache)
     while True:
         left = max(1.0, deadline - time.monotonic())
         try:
@@ -137,7 +155,7 @@ def _await_manifest(
             if fault.kind == ABSENT and wanted.unit and not cache:
                 # One listing of the mount may be older than the version; a second one cannot be.
                 cache, deadline = _dropped(wanted.unit, reload), min(deadline, time.monotonic() + SETTLE)
-            elif time.monotonic() >= deadline - 0.5:
+            elif time.monotonic() >= deadline - 0.5 or (fault.kind == ABSENT and listed):
                 raise _explained(wanted, fault, identity, cache or "the version may be newer than that") from None
         sleep(0.5)
 

@@ -54,6 +54,13 @@ options:
         listing of an rclone mount. Empty means that nothing is reloaded.
     type: str
     default: ""
+  rc:
+    description:
+      - The socket at which the rclone of the mount listens to its remote control. Where there is one, the mount lists
+        everything anew before anything is read, and O(unit) is not reloaded. Empty means that there is none.
+      - It is a failure when rclone cannot list anew; the old listing is kept then.
+    type: str
+    default: ""
   fstype:
     description:
       - The type of file system expected at O(mountpoint). Empty means that none is expected.
@@ -231,6 +238,7 @@ def main() -> None:
                 "check": {"type": "str", "choices": ["sizes", "hashes"], "default": "sizes"},
                 "timeout": {"type": "int", "default": 60},
                 "unit": {"type": "str", "default": ""},
+                "rc": {"type": "str", "default": ""},
                 "fstype": {"type": "str", "default": "fuse.rclone"},
                 "cache_seconds": {"type": "int", "default": 0},
                 "may_be_absent": {"type": "bool", "default": False},

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import DirectoryFaults
 from ansible_collections.modelshelf.fleet.plugins.module_utils._file_tree import read_tree
-from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import Progress, changed_since, hash_files
+from ansible_collections.modelshelf.fleet.plugins.module_utils._hashing import changed_since, hash_files
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_dir import ModelDirectory
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import write_tree
 
@@ -50,13 +50,3 @@ def test_a5_restored_mtime_does_not_hide_a_write(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("9")
     os.utime(tmp_path / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert changed_since(found.files) == ["a"]
-
-
-def test_progress_speaks_at_intervals() -> None:
-    said: list[str] = []
-    Progress("x: sent", 10, said.append, interval=3600).add(5)
-    assert said == []
-    often = Progress("x: sent", 10, said.append, interval=0)
-    often.add(5)
-    often.add(-2)
-    assert said == ["x: sent: 5 of 10 bytes", "x: sent: 3 of 10 bytes"]

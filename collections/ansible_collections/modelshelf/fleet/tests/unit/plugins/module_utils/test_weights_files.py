@@ -14,20 +14,21 @@ import pytest
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import Identity, WeightsFault, read_manifest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights_files import (
+    Reading,
     check_files,
     check_refused_write,
     identity_of,
     identity_of_process,
     read_inside,
 )
-from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import FILES, publish
 
 ME = Identity(os.geteuid(), os.getegid(), tuple(os.getgroups()))
 
 
 def check(version: Path, *, hashes: bool) -> None:
     manifest = read_manifest(str(version), timeout=10)
-    check_files(str(version), manifest, ME, hashes=hashes, timeout=10)
+    check_files(str(version), manifest, ME, Reading(hashes), timeout=10)
 
 
 @pytest.mark.parametrize("hashes", [False, True])
@@ -60,6 +61,17 @@ def test_a11_every_difference_is_named(
         check(tmp_path / "v1", hashes=hashes)
     assert caught.value.kind == _weights.DAMAGED
     assert expected in str(caught.value)
+
+
+def test_files_that_are_named_are_read_whole_without_hashes(tmp_path: Path) -> None:
+    publish(tmp_path / "v1")
+    manifest, read = read_manifest(str(tmp_path / "v1"), timeout=10), list[int]()
+    named = Reading(whole=frozenset({"model.safetensors"}), rate=1e9)
+    check_files(str(tmp_path / "v1"), manifest, ME, named, timeout=10, read=read.append)
+    assert sum(read) == len(FILES["model.safetensors"])
+    (tmp_path / "v1" / "model.safetensors").write_bytes(b"{}")
+    with pytest.raises(WeightsFault, match="expected 300000 bytes, found 2"):
+        check_files(str(tmp_path / "v1"), manifest, ME, named, timeout=10)
 
 
 def test_all_differences_are_in_one_message_and_none_twice(tmp_path: Path) -> None:

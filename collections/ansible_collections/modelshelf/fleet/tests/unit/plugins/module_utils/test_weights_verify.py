@@ -58,6 +58,30 @@ def test_a18_the_listing_cache_is_dropped_once(tmp_path: Path) -> None:
     assert reload.units == ["mount.service"]
 
 
+def test_a18_listing_is_made_anew_first_where_rclone_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, float]]()
+
+    def refresh(rc: str, timeout: float) -> None:
+        asked.append((rc, timeout))
+        publish(tmp_path / "v2")
+
+    monkeypatch.setattr(_weights_verify, "refresh", refresh)
+    reload, rc = Reload(), tmp_path / "rc.sock"
+    rc.touch()
+    assert attempt(tmp_path, "v2", reload, rc=str(rc), unit="mount.service").versions == ("v2",)
+    with pytest.raises(WeightsFault, match=r"Versions there: v2\. .* it was made anew just now"):
+        attempt(tmp_path, "v9", reload, rc=str(rc), unit="mount.service", timeout=60)
+    assert (asked, reload.units) == ([(str(rc), 0.6), (str(rc), 60)], [])
+
+
+def test_listing_that_cannot_be_made_anew_is_no_answer(tmp_path: Path) -> None:
+    publish(tmp_path / "v1")
+    (tmp_path / "rc.sock").touch()
+    with pytest.raises(WeightsFault, match=r"rclone does not answer at .* The mount was left as it is") as caught:
+        attempt(tmp_path, "v1", Reload(), rc=str(tmp_path / "rc.sock"))
+    assert caught.value.kind == _weights.SILENT
+
+
 @pytest.mark.parametrize(("unit", "says"), [("mount.service", "dropped by a reload of mount.service"), ("", "newer")])
 def test_a3_an_absent_version_is_explained(tmp_path: Path, unit: str, says: str) -> None:
     publish(tmp_path / "v1")
