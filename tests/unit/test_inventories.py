@@ -65,7 +65,7 @@ def test_sample_instances_and_models_are_understood(inventory: str) -> None:
 
 @pytest.mark.parametrize("inventory", [*SAMPLES, "lab"])
 def test_site_reads_the_inventory(inventory: str) -> None:
-    assert "Serve, host after host" in ansible(inventory, "ansible-playbook", "site.yml", "--list-tasks")
+    assert "Serve, wave after wave" in ansible(inventory, "ansible-playbook", "site.yml", "--list-tasks")
 
 
 def test_gpu_sample_has_eight_hosts() -> None:

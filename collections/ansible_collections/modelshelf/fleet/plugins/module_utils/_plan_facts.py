@@ -63,8 +63,6 @@ def _reasons(
     """Why an instance that has a generation would be moved by site.yml, beside another version."""
     before, after = wanted["diff"]["before"], wanted["diff"]["after"]
     reasons = _differences(before, after) if before else []
-    if before == after and wanted["restart_needed"]:
-        reasons.append("generation")
     if instance["weights_unit"] in found["stale_mounts"]:
         reasons.append("mount")
     if active != "active":

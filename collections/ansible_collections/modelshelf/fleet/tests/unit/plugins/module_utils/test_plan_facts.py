@@ -131,7 +131,7 @@ def test_generation_that_was_not_made_current(tmp_path: Path) -> None:
     found(tmp_path)
     instance = Instance(str(tmp_path / "instances"), "main")
     present(instance, asked(tmp_path, unit_sha256="u2"), {}, check_mode=False)
-    assert reasons(tmp_path, unit_sha256="u2") == ["generation"]
+    assert reasons(tmp_path, unit_sha256="u2") == ["unit"]
 
 
 def test_generation_that_was_edited(tmp_path: Path) -> None:
