@@ -67,7 +67,7 @@ contract: environment
 	@$(PYTHON) -m lab packages
 	$(PYTEST) -q $(if $(RUSTFS_URL),,$(PARALLEL)) tests/contract
 
-## make fleet        molecule: hosts, site.yml, idempotence, faults, on a subnet of their own
+## make fleet        molecule: hosts, site.yml twice, faults, on a subnet of their own
 fleet: environment
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all
 

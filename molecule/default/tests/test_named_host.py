@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A minimal host with awkward names, reached as a user with sudo: no acl package, no FUSE helper, no pipelining."""
+"""A minimal host that is added to the fleet, with awkward names, reached as a user with sudo: no acl, no FUSE."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tests.support.serving import (
     manifest,
     pid,
     pids,
+    reloads,
 )
 
 NAMED = CHECKOUT / "molecule" / "named-host"
@@ -60,14 +61,19 @@ def checked(bare: None) -> Run:
     return play("--check", "--diff", LIMIT, inventories=[NAMED])
 
 
-@pytest.fixture(scope="module")
-def before() -> dict[str, tuple[int, int]]:
-    return pids(*SERVING)
+def state() -> tuple[dict[str, tuple[int, int]], list[int]]:
+    """The processes that serve, and how often systemd read its units."""
+    return pids(*SERVING), [reloads(name) for name in SERVING]
 
 
 @pytest.fixture(scope="module")
-def converged(checked: Run, before: dict[str, tuple[int, int]]) -> Iterator[Run]:
-    yield play("-vvv", "--diff", LIMIT, inventories=[NAMED], ANSIBLE_INJECT_INVOCATION="1")
+def before() -> tuple[dict[str, tuple[int, int]], list[int]]:
+    return state()
+
+
+@pytest.fixture(scope="module")
+def converged(checked: Run, before: object) -> Iterator[Run]:
+    yield play("-vvv", "--diff", inventories=[NAMED], ANSIBLE_INJECT_INVOCATION="1")
     host(NAME).run(f"systemctl disable --now {SERVER} {MOUNT}")
 
 
@@ -86,9 +92,10 @@ def test_a36_login_user_with_sudo_and_no_acl_is_enough(converged: Run) -> None:
     assert complete(NAME, MODEL, port=PORT) == BROWN
 
 
-def test_only_the_new_host_and_the_shelf_were_changed(converged: Run, before: dict[str, tuple[int, int]]) -> None:
-    assert converged.recap.keys() == converged.changed().keys() == {NAME, "localhost"}
-    assert pids(*SERVING) == before
+def test_a25_nothing_else_was_changed_restarted_or_reloaded(converged: Run, before: object) -> None:
+    assert converged.changed().keys() == {NAME, "localhost"}
+    assert {"store1", *SERVING} <= converged.recap.keys()
+    assert state() == before
 
 
 def test_a37_names_are_slugged_once_and_kept_for_display(converged: Run) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from tests.support.fleet import Run
 from tests.support.load import Load
-from tests.support.serving import pids
 from tests.support.swap import ENDPOINT, HOSTS, Logged, across, history, logged, now, serve, served
 
 TAGS = "--tags=publish,serve"
@@ -69,10 +68,3 @@ def test_swap_under_load_fails_no_request(swapped: Swapped) -> None:
 def test_stream_goes_on_to_its_end_while_its_host_drains(swapped: Swapped, name: str) -> None:
     assert across(swapped.requests, name) > STREAM_SECONDS * 0.9
     assert history(name)["result"] == "served"
-
-
-def test_next_run_restarts_nothing(swapped: Swapped) -> None:
-    before = pids(*HOSTS)
-    run = serve("v2", TAGS)
-    assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
-    assert pids(*HOSTS) == before

@@ -17,13 +17,13 @@ def resolve_instances(
     instances: Any,
     models: Any,
     address: str,
-    weights_root: str = _models.WEIGHTS_ROOT,
+    weights_root: str | None = None,
     arguments: Any = None,
 ) -> list[dict[str, Any]]:
     """The instances of a host with all names filled in."""
     try:
         return _instances.resolve_instances(
-            instances, models, address=address, weights_root=weights_root, arguments=arguments
+            instances, models, address=address, weights_root=weights_root or _models.WEIGHTS_ROOT, arguments=arguments
         )
     except ValueError as error:
         raise AnsibleFilterError(str(error)) from error

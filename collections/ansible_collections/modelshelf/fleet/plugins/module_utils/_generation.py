@@ -102,7 +102,7 @@ def difference(old: Content | None, new: Content) -> dict[str, Any]:
         ]
         # A file that was edited by hand can differ without any of what is shown here.
         if old != new and before == after:
-            after["note"] = "the files of the newest generation are not as they were written"
+            after["note"] = "the files of the generation are not as they were written"
     return {"before": before, "after": after}
 
 

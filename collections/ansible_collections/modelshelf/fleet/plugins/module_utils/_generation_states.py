@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
@@ -25,7 +25,7 @@ _MANIFEST_TIMEOUT = 60.0
 def present(
     instance: Instance, asked: Mapping[str, Any], environment: Mapping[str, Any], *, check_mode: bool
 ) -> dict[str, Any]:
-    """Write the next generation unless the newest one is what is asked for.
+    """Write the next generation unless one is what is asked for: the current one first, then the newest.
 
     The digest of the weights is `manifest_digest` of `asked`, or read from their manifest where that is empty.
 
@@ -34,21 +34,25 @@ def present(
     """
     if empty := [key for key in DESCRIPTION if not asked[key]]:
         raise ValueError(f"nothing is given for {', '.join(empty)}")
-    numbers = instance.numbers()
-    newest = instance.content(numbers[-1]) if numbers else None
+    now, numbers = instance.linked("current"), instance.numbers()
+    searched = sorted(numbers, key=lambda number: (number != now, -number))
+    contents = {number: instance.content(number) for number in searched}
+    nearest = contents[searched[0]] if searched else None
     wanted = wanted_content(
         instance=instance.name,
-        manifest_digest=asked["manifest_digest"] or _digest(asked["weights_path"], newest, check_mode=check_mode),
+        manifest_digest=asked["manifest_digest"]
+        or _digest(asked["weights_path"], list(contents.values()), check_mode=check_mode),
         environment=environment,
         unit_sha256=asked["unit_sha256"],
         **{key: asked[key] for key in DESCRIPTION},
     )
-    changed = newest != wanted
-    number = (numbers[-1] if numbers else 0) + changed
+    same = next((number for number, content in contents.items() if content == wanted), None)
+    number = same or (numbers[-1] if numbers else 0) + 1
+    changed = same is None
     if changed and not check_mode:
         instance.check_engine(wanted)
         instance.write(number, wanted, asked["created_by"])
-    return {"changed": changed, "diff": difference(newest, wanted), **_report(instance, number)}
+    return {"changed": changed, "diff": difference(nearest, wanted), **_report(instance, number)}
 
 
 def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, Any]:
@@ -66,15 +70,15 @@ def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, A
     return {"changed": before != number, "diff": {"before": links, "after": after}, **report}
 
 
-def _digest(weights_path: str, newest: Content | None, *, check_mode: bool) -> str | None:
+def _digest(weights_path: str, known: Iterable[Content | None], *, check_mode: bool) -> str | None:
     try:
         return read_manifest(weights_path, timeout=_MANIFEST_TIMEOUT).digest
     except WeightsFault:
         if not check_mode:
             raise
     # A version never changes: what could be read of it once is right still.
-    same = newest is not None and newest.release["weights_path"] == weights_path
-    return newest.release["manifest_digest"] if newest is not None and same else None
+    releases = (content.release for content in known if content)
+    return next((release["manifest_digest"] for release in releases if release["weights_path"] == weights_path), None)
 
 
 def _links(instance: Instance) -> dict[str, int | None]:

@@ -12,8 +12,9 @@ short_description: Write a generation of a vLLM instance, or make one the curren
 version_added: 0.1.0
 description:
   - A generation is a complete, startable description of an instance. It is numbered and kept on the host.
-  - With O(state=present), what is wanted is compared with the newest generation. When it differs, the next one is
-    written, complete or not at all. Nothing is started, stopped or flipped.
+  - With O(state=present), what is wanted is compared with the generations that are there, the current one first, then
+    the newest. When all differ, the next one is written, complete or not at all. Nothing is started, stopped or
+    flipped.
   - With O(state=current), the link C(current) is made to name O(generation), and C(previous) what it named before.
 author:
   - Modelshelf contributors (@modelshelf)
@@ -34,7 +35,7 @@ options:
     required: true
   state:
     description:
-      - V(present) makes the newest generation be what is described by the other options.
+      - V(present) makes a generation be there that is what the other options describe.
       - V(current) makes O(generation) the one that is started.
     type: str
     choices: [present, current]
@@ -145,7 +146,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 generation:
-  description: The newest generation, or with O(state=current) the one that was asked for.
+  description: The generation that is what was described, or with O(state=current) the one that was asked for.
   returned: success
   type: int
   sample: 4

@@ -74,6 +74,19 @@ def test_a_new_version_is_a_new_generation_and_the_old_one_stays_current(run: Ru
         assert result["diff"]["after"]["release"]["version"] == "v2"
 
 
+def test_going_back_by_the_inventory_takes_the_generation_that_is_there(run: Run) -> None:
+    """Also one that was written for hosts which the rollout never reached: it does not make them move."""
+    run()
+    run(state="current", generation=1)
+    assert run(version="v2")["generation"] == 2
+    result = run()
+    assert (result["changed"], result["generation"], result["restart_needed"]) == (False, 1, False)
+    run(state="current", generation=2)
+    result = run()
+    assert (result["changed"], result["generation"], result["restart_needed"]) == (False, 1, True)
+    assert result["diff"]["before"]["release"]["version"] == "v2"
+
+
 def test_flipping_and_flipping_back(run: Run) -> None:
     run()
     run(version="v2")
