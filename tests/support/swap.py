@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def logged(since: float) -> list[Logged]:
 def pause(requests: list[Logged], name: str) -> tuple[float, float]:
     """The longest time in which a host was sent nothing: from its last request before to the first one after."""
     times = [request.began for request in requests if request.host == name]
-    return max(zip(times, times[1:], strict=False), key=lambda pair: pair[1] - pair[0])
+    return max(pairwise(times), key=lambda pair: pair[1] - pair[0])
 
 
 def across(requests: list[Logged], name: str) -> float:
