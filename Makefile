@@ -78,6 +78,7 @@ standin:
 ## make test-down    end the hosts that a killed `make test` left
 test-down:
 	@$(PYTHON) -m lab down --name test
+	@$(PYTHON) -m lab down --name swap
 
 ## make bench NAME=x run benchmarks/x.py; its last line is one JSON object with the figures
 bench: environment

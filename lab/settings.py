@@ -51,6 +51,7 @@ LABS = {
     for lab in (
         Lab("lab", ("inventories/lab",), "10.89.50", "10.88.250"),
         Lab("test", ("inventories/lab", "molecule/inventory"), "10.89.51", "10.88.251"),
+        Lab("swap", ("inventories/lab", "molecule/swap/inventory"), "10.89.52", "10.88.252"),
     )
 }
 

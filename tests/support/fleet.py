@@ -20,15 +20,18 @@ from testinfra.host import Host
 
 from lab.settings import CHECKOUT, LABS, SSH_KEY
 
-LAB = LABS["test"]
+LAB = LABS[os.environ.get("MODELSHELF_LAB", "test")]
+"""The hosts of the scenario: most share one lab, the scenario swap has its own."""
 RESULTS = CHECKOUT / ".test-results"
 SSH_OPTIONS = (
     "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "
     "-o ConnectTimeout=5 -o ControlMaster=auto -o ControlPersist=120 -o ControlPath=/tmp/.modelshelf-test-%C"
 )
+HOSTS = yaml.safe_load((CHECKOUT / LAB.inventories[-1] / "hosts.yml").read_text())["all"]
 ADDRESSES = {
     name: facts["ansible_host"]
-    for name, facts in yaml.safe_load((CHECKOUT / "molecule/inventory/hosts.yml").read_text())["all"]["hosts"].items()
+    for group in (HOSTS, *HOSTS.get("children", {}).values())
+    for name, facts in group.get("hosts", {}).items()
 }
 SERVING = ["gpu1", "gpu2"]
 

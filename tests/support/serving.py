@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from lab.settings import CHECKOUT, SECRETS
-from tests.support.fleet import ADDRESSES, host
+from tests.support.fleet import ADDRESSES, LAB, host
 
 MODEL = "tiny-qwen2"
 MOUNTPOINT = f"/srv/modelshelf/weights/{MODEL}"
@@ -23,7 +23,7 @@ PROMPT = "the quick brown"
 BROWN = " brown brown brown"
 """What the first tokens of tiny-qwen2's answer to the prompt are."""
 
-CANARIES: dict[str, str] = yaml.safe_load((CHECKOUT / "molecule/inventory/group_vars/all.yml").read_text())
+CANARIES: dict[str, Any] = yaml.safe_load((CHECKOUT / LAB.inventories[-1] / "group_vars/all.yml").read_text())
 API_KEY = CANARIES["modelshelf_vllm_api_key"]
 
 

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens to the gateway and behind it while clients are at work."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+from lab import hosts
+from tests.support.faults import BOOT_SECONDS
+from tests.support.fleet import LAB, host, until
+from tests.support.load import Load
+from tests.support.serving import answers
+from tests.support.swap import ENDPOINT, HOSTS, INSTANCE, history, logged, now, serve, served
+
+
+def step(name: str) -> str:
+    """The step of the move that a host's instance is in the middle of; empty when there is none."""
+    journal = host(name).run(f"cat {INSTANCE}/journal.json")
+    return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
+
+
+def test_gateway_that_is_reloaded_while_a_host_drains_fails_no_request() -> None:
+    """Streams of 20 s keep the host in its drain for long enough."""
+
+    def reload() -> None:
+        until(lambda: step("gpu1") == "drained", 300, "gpu1 is drained")
+        host("gw1").check_output("systemctl reload haproxy")
+
+    with Load(ENDPOINT, long_seconds=20) as load, ThreadPoolExecutor(1) as pool:
+        reloaded = pool.submit(reload)
+        run = serve("v2", "--tags=publish,serve", "--skip-tags=gateway")
+        reloaded.result()
+    assert run.status == 0, run.output[-3000:]
+    assert load.failures == []
+    assert served() == dict.fromkeys(HOSTS, "v2")
+    assert {history(name)["result"] for name in HOSTS} == {"served"}
+
+
+def test_host_that_is_switched_off_takes_only_its_own_requests_with_it() -> None:
+    since = now()
+    with Load(ENDPOINT, long_seconds=8) as load:
+        load.reach(200)
+        off = now()
+        hosts.podman(LAB, "kill", "gpu4")
+        load.reach(1000)
+    hosts.podman(LAB, "start", "gpu4")
+    failed = [request for request in logged(since) if request.status != 200]
+    assert {request.host for request in failed} == {"gpu4"}
+    assert all(request.began < off for request in failed)
+    assert len(load.failures) == len(failed)
+    until(lambda: answers("gpu4"), BOOT_SECONDS, "gpu4 serves by itself")

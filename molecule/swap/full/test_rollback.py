@@ -1,0 +1,47 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All hosts go back to the version before while the store is down, under load. The tests depend on their order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.faults import stopped_store
+from tests.support.load import Load
+from tests.support.serving import pids
+from tests.support.swap import HOSTS, history, serve, served
+
+
+@pytest.fixture(scope="module", autouse=True)
+def new_version(fleet: None) -> None:
+    run = serve("v2", "--tags=publish,serve")
+    assert run.status == 0, run.output[-3000:]
+
+
+def test_rollback_without_a_store_fails_no_request(load: Load) -> None:
+    with stopped_store():
+        run = serve("v2", "--tags=rollback")
+        assert run.status == 0, run.output[-3000:]
+        assert served() == dict.fromkeys(HOSTS, "v1")
+    assert load.failures == []
+    assert set(load.versions) == {"v1", "v2"}
+    assert {history(name)["action"] for name in HOSTS} == {"rollback"}
+
+
+def test_next_run_holds_the_version_that_was_left_and_says_so(load: Load) -> None:
+    before = pids(*HOSTS)
+    run = serve("v2")
+    assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
+    assert run.output.count("HELD: main stays with generation") == len(HOSTS)
+    assert pids(*HOSTS) == before
+    assert served() == dict.fromkeys(HOSTS, "v1")
+    assert load.failures == []
+
+
+def test_hold_ends_when_the_inventory_names_the_version_that_serves(load: Load) -> None:
+    before = pids(*HOSTS)
+    run = serve("v1", "--tags=serve")
+    assert (run.status, run.changed()) == (0, dict.fromkeys(HOSTS, 1)), run.output[-3000:]
+    assert pids(*HOSTS) == before
+    assert load.failures == []

@@ -1,0 +1,104 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fleet of the scenario swap: versions and faults for its hosts, and what its gateway has logged."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from lab.settings import CACHE
+from tests.support.fleet import ADDRESSES, Run, host, play
+from tests.support.serving import MODEL, MOUNTPOINT, root
+
+HOSTS = ["gpu1", "gpu2", "gpu3", "gpu4"]
+ENDPOINT = f"http://{ADDRESSES['gw1']}:8101/v1"
+DIRECTORIES = {"v1": MODEL, "v2": f"{MODEL}-next"}
+INSTANCE = "/var/lib/modelshelf/instances/main"
+
+_LINE = re.compile(r"\[(?P<began>[^]]+)\] \S+ \S+/(?P<host>[^: ]+):main \S+?(?P<milliseconds>\d+) (?P<status>-?\d+) ")
+
+
+def variables(version: str, **more: Any) -> str:
+    """The argument with which a run has that version in its inventory."""
+    model = {"name": MODEL, "version": version, "directory": str(CACHE / "models" / DIRECTORIES[version])}
+    return "--extra-vars=" + json.dumps({"modelshelf_models": [model], **more})
+
+
+def serve(version: str, *arguments: str, faults: Mapping[str, Mapping[str, str]] | None = None, **more: Any) -> Run:
+    """Runs site.yml for that version. `faults`: host -> what of tests/double/faults.py its instance has."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        inventory = Path(folder) / "hosts.json"
+        hosts = {
+            name: {"modelshelf_instances": [{"name": "main", "model": MODEL, "port": 8000, "environment": environment}]}
+            for name, environment in (faults or {}).items()
+        }
+        inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+        return play(variables(version, **more), *arguments, inventories=[inventory] if faults else [])
+
+
+def served() -> dict[str, str]:
+    """Host -> the version that its server says it has; empty when it says nothing."""
+    return {name: _served(name) for name in HOSTS}
+
+
+def _served(name: str) -> str:
+    try:
+        return root(name).removeprefix(f"{MOUNTPOINT}/")
+    except OSError:
+        return ""
+
+
+def history(name: str) -> dict[str, Any]:
+    """The newest line of the history of a host's instance."""
+    line: dict[str, Any] = json.loads(host(name).check_output(f"tail -n 1 {INSTANCE}/history.jsonl"))
+    return line
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A request as the gateway saw it, in seconds since 1970."""
+
+    host: str
+    began: float
+    ended: float
+    status: int
+
+
+def now() -> float:
+    """The time on the gateway."""
+    return float(host("gw1").check_output("date +%s.%N"))
+
+
+def logged(since: float) -> list[Logged]:
+    """The requests that the gateway has answered since then, by the time that they came."""
+    text = host("gw1").check_output(f"journalctl --quiet --unit haproxy --output=cat --since=@{since:.0f}")
+    found = []
+    for line in filter(None, map(_LINE.search, text.splitlines())):
+        began = datetime.strptime(line["began"], "%d/%b/%Y:%H:%M:%S.%f").replace(tzinfo=UTC).timestamp()
+        found.append(Logged(line["host"], began, began + int(line["milliseconds"]) / 1000, int(line["status"])))
+    return sorted(found, key=lambda request: request.began)
+
+
+def pause(requests: list[Logged], name: str) -> tuple[float, float]:
+    """The longest time in which a host was sent nothing: from its last request before to the first one after."""
+    times = [request.began for request in requests if request.host == name]
+    return max(pairwise(times), key=lambda pair: pair[1] - pair[0])
+
+
+def across(requests: list[Logged], name: str) -> float:
+    """How long the longest of those requests took that were in flight as a host was sent no more, in seconds."""
+    begin, _ = pause(requests, name)
+    return max(
+        request.ended - request.began
+        for request in requests
+        if request.host == name and request.began <= begin < request.ended
+    )
