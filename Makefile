@@ -43,6 +43,9 @@ full: environment
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-rotation.xml -q molecule/rotation/full
 	@$(PYTHON) -m lab down --name test
+	@$(PYTHON) -m lab hosts --name swap
+	MODELSHELF_LAB=swap $(BIN)/pytest --junitxml=$(RESULTS)/full-swap.xml -q molecule/swap/full
+	@$(PYTHON) -m lab down --name swap
 
 environment:
 	@$(PYTHON) -m lab environment

@@ -41,7 +41,8 @@ def serve(version: str, *arguments: str, faults: Mapping[str, Mapping[str, str]]
             name: {"modelshelf_instances": [{"name": "main", "model": MODEL, "port": 8000, "environment": environment}]}
             for name, environment in (faults or {}).items()
         }
-        inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+        # In their group: a host that is beside the groups comes before all others.
+        inventory.write_text(json.dumps({"all": {"children": {"gpu": {"hosts": hosts}}}}))
         return play(variables(version, **more), *arguments, inventories=[inventory] if faults else [])
 
 

@@ -31,7 +31,7 @@ def test_rollback_without_a_store_fails_no_request(load: Load) -> None:
 
 def test_next_run_holds_the_version_that_was_left_and_says_so(load: Load) -> None:
     before = pids(*HOSTS)
-    run = serve("v2")
+    run = serve("v2", "--tags=publish,serve")
     assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
     assert run.output.count("HELD: main stays with generation") == len(HOSTS)
     assert pids(*HOSTS) == before
