@@ -21,15 +21,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.run import LabError, run
-from lab.settings import CHECKOUT, LABS, Lab
+from lab.settings import CHECKOUT, Lab
 
 IP_FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 
 
 def holder(lab: Lab) -> dict[str, str] | None:
     """Who holds `lab`: {pid, started, checkout}, or None when nobody does (any more)."""
+    return _held(lab.state)
+
+
+def _held(state: Path) -> dict[str, str] | None:
     try:
-        found: dict[str, str] = json.loads((lab.state / "holder.json").read_text())
+        found: dict[str, str] = json.loads((state / "holder.json").read_text())
     except (FileNotFoundError, ValueError):
         return None
     return found if _start_time(int(found["pid"])) == found["started"] else None
@@ -97,7 +101,8 @@ def stop(lab: Lab) -> None:
     _until(lambda: _remove_cgroup(_cgroup(lab)), 30, f"{_cgroup(lab)} is still in use")
     shutil.rmtree(lab.state, ignore_errors=True)
     saved = lab.state.parent / "ip_forward"
-    if saved.exists() and not any(holder(other) for other in LABS.values()):
+    # Another checkout may hold a lab that this one has not.
+    if saved.exists() and not any(_held(other) for other in lab.state.parent.glob("*/")):
         IP_FORWARD.write_text(saved.read_text())
         shutil.rmtree(lab.state.parent)
 

@@ -24,7 +24,9 @@ ENDPOINT = f"http://{ADDRESSES['gw1']}:8101/v1"
 DIRECTORIES = {"v1": MODEL, "v2": f"{MODEL}-next"}
 INSTANCE = "/var/lib/modelshelf/instances/main"
 
-_LINE = re.compile(r"\[(?P<began>[^]]+)\] \S+ \S+/(?P<host>[^: ]+):main \S+?(?P<milliseconds>\d+) (?P<status>-?\d+) ")
+_LINE = re.compile(
+    r"\[(?P<began>[^]]+)\] \S+ \S+/(?P<host>[^: ]+):main \S+?(?P<took>\d+) (?P<status>-?\d+) \d+ - - (?P<end>..)"
+)
 
 
 def variables(version: str, **more: Any) -> str:
@@ -66,12 +68,12 @@ def history(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Logged:
-    """A request as the gateway saw it, in seconds since 1970."""
+    """A request as the gateway saw it, in seconds since 1970. `whole`: its server has given all of an answer."""
 
     host: str
     began: float
     ended: float
-    status: int
+    whole: bool
 
 
 def now() -> float:
@@ -85,7 +87,9 @@ def logged(since: float) -> list[Logged]:
     found = []
     for line in filter(None, map(_LINE.search, text.splitlines())):
         began = datetime.strptime(line["began"], "%d/%b/%Y:%H:%M:%S.%f").replace(tzinfo=UTC).timestamp()
-        found.append(Logged(line["host"], began, began + int(line["milliseconds"]) / 1000, int(line["status"])))
+        # The client leaves a stream at its last event, which counts as an end from its side.
+        whole = line["status"] == "200" and line["end"] in ("--", "CD")
+        found.append(Logged(line["host"], began, began + int(line["took"]) / 1000, whole))
     return sorted(found, key=lambda request: request.began)
 
 

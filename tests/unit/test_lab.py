@@ -107,3 +107,23 @@ def test_a_fingerprint_changes_with_every_part(tmp_path: Path) -> None:
     first = fingerprint("x", tmp_path / "file")
     (tmp_path / "file").write_text("b")
     assert len({first, fingerprint("x", tmp_path / "file"), fingerprint("xb"), fingerprint("x", "c")}) == 4
+
+
+def test_the_last_lab_to_end_is_not_this_one_while_another_checkout_holds_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    state, forward, none = tmp_path / "state", tmp_path / "forward", Lab("none-such", (), "10.89.99", "10.88.99")
+    monkeypatch.setattr("lab.settings.STATE", state)
+    monkeypatch.setattr(sandbox, "IP_FORWARD", forward)
+    monkeypatch.setattr(sandbox, "_cgroup", lambda lab: tmp_path / "no-cgroup")
+    other = state / "unknown-here" / "holder.json"
+    other.parent.mkdir(parents=True)
+    started = Path(f"/proc/{os.getpid()}/stat").read_text().rpartition(")")[2].split()[19]
+    other.write_text(json.dumps({"pid": str(os.getpid()), "started": started, "checkout": "/elsewhere"}))
+    (state / "ip_forward").write_text("0")
+    forward.write_text("1")
+    sandbox.stop(none)
+    assert (other.exists(), forward.read_text()) == (True, "1")
+    other.unlink()
+    sandbox.stop(none)
+    assert (state.exists(), forward.read_text()) == (False, "0")
