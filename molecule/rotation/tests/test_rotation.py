@@ -9,13 +9,14 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import KeyState
 from tests.support.fleet import ADDRESSES, SERVING, Run, host, play
-from tests.support.serving import MODEL, MOUNTPOINT, answers
+from tests.support.serving import MODEL, MOUNTPOINT, answers, pids
 from tests.support.shelf import admin, pair, s3
 
 NEW = ("rotated-reader-key", "canary-rotated-8c1e-reader")
@@ -63,17 +64,21 @@ def policies() -> Any:
     return admin().get("list-canned-policies", doing="look")
 
 
+def rotate(*arguments: str, **more: Any) -> Run:
+    keys = [
+        f"--extra-vars=modelshelf_reader_{part}_key={value}"
+        for part, value in zip(("access", "secret"), NEW, strict=True)
+    ]
+    return play(*keys, *arguments, playbook="playbooks/rotate.yml", **more)
+
+
 @pytest.fixture(scope="module")
 def rotated(policies: Any) -> Iterator[tuple[Run, Watch]]:
     watch, stop = Watch(), threading.Event()
     looking = threading.Thread(target=watch.look, args=(stop,))
     looking.start()
     try:
-        keys = [
-            f"--extra-vars=modelshelf_reader_{part}_key={value}"
-            for part, value in zip(("access", "secret"), NEW, strict=False)
-        ]
-        run = play(*keys, "-vvv", "--diff", playbook="playbooks/rotate.yml")
+        run = rotate("-vvv", "--diff")
     finally:
         stop.set()
         looking.join()
@@ -85,6 +90,19 @@ def test_a_limit_is_refused() -> None:
     run = play("--limit=gpu1", playbook="playbooks/rotate.yml")
     assert run.status != 0
     assert "would keep the old key, which this playbook deletes" in " ".join(run.output.split())
+
+
+def test_host_that_does_not_answer_keeps_every_key_and_server(policies: Any, tmp_path: Path) -> None:
+    gone = tmp_path / "hosts.yml"
+    gone.write_text("all: {children: {gpu: {hosts: {gpu9: {ansible_host: 10.89.51.99}}}}}\n")
+    before = pids(*SERVING)
+    run = rotate(inventories=[gone], ANSIBLE_TIMEOUT="3")
+    said = " ".join(run.output.split())
+    assert run.status != 0
+    assert "gpu9 failed or did not answer earlier in this run, so nothing more is stopped" in said
+    assert "gpu9 did not move to the new key: the old one was left" in said
+    assert admin().signs(*pair("reader")) is KeyState.GOOD
+    assert pids(*SERVING) == before
 
 
 def test_a_key_reads_at_every_moment(rotated: tuple[Run, Watch]) -> None:
