@@ -208,7 +208,11 @@ class Instance:
         return True
 
     def restore(self, current: int | None, previous: int | None) -> None:
-        """Make both links what they were before a flip. Raises GenerationError when a generation is not there."""
+        """Make both links what they were before a flip. Raises GenerationError when that of `current` is not there.
+
+        A generation before it that somebody has removed must not keep it from serving.
+        """
+        previous = previous if previous in self.numbers() else None
         for link, number in (("current", current), ("previous", previous)):
             if number is None:
                 (self.path / link).unlink(missing_ok=True)

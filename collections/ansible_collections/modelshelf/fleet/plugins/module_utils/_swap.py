@@ -9,6 +9,7 @@ whatever step, ends with the new generation proved, or with the old one proved, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
@@ -30,8 +31,11 @@ class ServerFault(Exception):
 class Server(Protocol):
     """What a swap asks of the host. Every call waits until it is done, and may be made twice."""
 
-    def stop(self) -> None:
-        """Ends the server with all its processes, and waits until its port is free. Raises ServerFault."""
+    def stop(self, generations: Sequence[int]) -> None:
+        """Ends the server with all its processes, and waits until the ports of `generations` are free.
+
+        Raises ServerFault.
+        """
 
     def start(self) -> None:
         """Loads what changed of the unit, and starts it with the generation that is current. Raises ServerFault."""
@@ -76,7 +80,9 @@ class Swap:
 
     def _carry_out(self, step: str, move: Move, reverting: bool) -> None:
         if step == "stop":
-            self._server.stop()
+            # What is in the way of the new one's port must not keep the old one from coming back.
+            taken = (move.before,) if reverting else (move.before, move.to)
+            self._server.stop([number for number in taken if number is not None])
         elif step == "flip" and reverting:
             self._instance.restore(move.before, move.previous)
         elif step == "flip":

@@ -46,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         instance = Instance(given.root, given.instance)
         journal = Journal(instance.path)
         move = journal.own(given.run)
-        generations = tuple(number for number in (move.before, move.to) if number is not None)
-        server = UnitServer(instance, generations, Settings.of(move.settings), Systemd(through(run_command)))
+        server = UnitServer(instance, Settings.of(move.settings), Systemd(through(run_command)))
         move = Swap(instance, journal, server, given.run).go(back=given.back)
     except (JournalError, GenerationError) as error:
         sys.stderr.write(f"modelshelf: {error}\n")

@@ -52,12 +52,11 @@ class Settings:
 
 
 class UnitServer:
-    """The unit of an instance. `generations` are those whose ports must be free before anything is started."""
+    """The unit of an instance."""
 
     def __init__(
         self,
         instance: Instance,
-        generations: tuple[int, ...],
         settings: Settings,
         systemd: Systemd,
         *,
@@ -65,17 +64,17 @@ class UnitServer:
         sleep: Callable[[float], None] = time.sleep,
         proc: str = "/proc",
     ) -> None:
-        self._instance, self._generations, self._settings = instance, generations, settings
+        self._instance, self._settings = instance, settings
         self._systemd, self._clock, self._sleep, self._proc = systemd, clock, sleep, proc
         self.unit = _UNIT.format(instance.name)
 
-    def stop(self) -> None:
-        """Ends the unit and what it has started, and waits until its ports and the GPUs are free."""
+    def stop(self, generations: Sequence[int]) -> None:
+        """Ends the unit and what it has started, and waits until the ports of `generations` and the GPUs are free."""
         try:
             if self._systemd.state(self.unit).active not in ("inactive", "failed"):
                 self._systemd.stop(self.unit)
             self._wait(self._settings.stop_timeout, self._still_runs)
-            self._wait(self._settings.free_timeout, self._still_held)
+            self._wait(self._settings.free_timeout, partial(self._still_held, generations))
         except SystemdError as error:
             raise ServerFault(str(error)) from error
 
@@ -101,12 +100,18 @@ class UnitServer:
         if content is None:
             raise GenerationError(f"generation {generation} below {self._instance.path} is not complete")
         config, given = parse_vllm_yaml(content.vllm_yaml), self._settings
+        try:
+            address, port, root = str(config["host"]), int(config["port"]), str(config["model"])
+            served_names = tuple(config["served-model-name"])
+        except (KeyError, TypeError, ValueError):
+            file = self._instance.directory(generation) / "vllm.yaml"
+            raise GenerationError(f"{file} was edited, and cannot be read any more") from None
         return Gate(
             unit=self.unit,
-            address=str(config["host"]),
-            port=int(config["port"]),
-            served_names=tuple(config["served-model-name"]),
-            root=str(config["model"]),
+            address=address,
+            port=port,
+            served_names=served_names,
+            root=root,
             api_key=plain_env_values(content.env).get("VLLM_API_KEY", ""),
             prompt=given.prompt,
             max_tokens=given.max_tokens,
@@ -123,10 +128,13 @@ class UnitServer:
         state = self._systemd.state(self.unit)
         return "" if state.active in ("inactive", "failed") else f"{self.unit} does not stop: it is {state}"
 
-    def _still_held(self) -> str:
+    def _still_held(self, generations: Sequence[int]) -> str:
         """Who still has a port or a GPU, as a sentence; empty when nobody has."""
-        for generation in self._generations:
-            gate = self._gate(generation)
+        for generation in generations:
+            try:
+                gate = self._gate(generation)
+            except GenerationError:
+                continue  # its own gate says so
             if others := foreign(gate.address, gate.port, "", self._proc):
                 return f"{', '.join(others)} still has the port {gate.port}. Stop that process"
         try:

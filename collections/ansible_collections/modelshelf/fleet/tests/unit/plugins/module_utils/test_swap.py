@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,8 +39,10 @@ class Host:
     kill_at: int = -1
     calls: int = 0
     gated: list[int] = field(default_factory=list)
+    ports: list[list[int]] = field(default_factory=list)
 
-    def stop(self) -> None:
+    def stop(self, generations: Sequence[int]) -> None:
+        self.ports.append(list(generations))
         self._call("stop", lambda: setattr(self, "running", None))
 
     def start(self) -> None:
@@ -103,6 +105,15 @@ def test_fault_puts_the_old_generation_back_with_both_links(main: Instance, host
     move = Swap(main, begun(main), host, "r1").go()
     assert (move.step, move.cause) == (REVERTED, "the disk is on fire")
     assert (host.running, links(main), host.gated) == (3, (3, 2), [3])
+    assert host.ports == [[3, 4], [3]]
+
+
+def test_generation_before_the_old_one_may_be_gone(main: Instance, host: Host) -> None:
+    host.bad = (4,)
+    journal = begun(main)
+    main.directory(2).rmdir()
+    assert Swap(main, journal, host, "r1").go().step == REVERTED
+    assert (host.running, links(main)) == (3, (3, None))
 
 
 def test_a33_bad_generation_is_gated_once_and_left(main: Instance, host: Host) -> None:
@@ -176,8 +187,8 @@ def test_run_that_is_taken_over_in_the_middle_does_not_go_on(main: Instance, hos
     journal = begun(main)
 
     class Slow(Host):
-        def stop(self) -> None:
-            super().stop()
+        def stop(self, generations: Sequence[int]) -> None:
+            super().stop(generations)
             journal.take_over("r2", "night")
 
     slow = Slow(main, running=3)

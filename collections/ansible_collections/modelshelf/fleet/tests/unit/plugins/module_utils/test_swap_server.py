@@ -85,14 +85,14 @@ def main(tmp_path: Path, vllm: Vllm) -> Instance:
 def server(instance: Instance, host: Host, **settings: Any) -> UnitServer:
     clock = Clock()
     given = Settings.of({"user": getpass.getuser(), "timeout": 0.0, "colour": "blue", **settings})
-    return UnitServer(instance, (1, 2), given, Systemd(host.run), clock=clock, sleep=clock.sleep)
+    return UnitServer(instance, given, Systemd(host.run), clock=clock, sleep=clock.sleep)
 
 
 def test_stop_waits_for_unit_and_ports(main: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([["pid 7 (vllm)"], [], []])
     monkeypatch.setattr(_swap_server, "foreign", lambda *place: next(looks, []))
     host = Commands([show(), show(active="deactivating"), STOPPED])
-    server(main, host).stop()
+    server(main, host).stop((1, 2))
     assert host.changes() == [f"systemctl stop --no-block -- {UNIT}"]
 
 
@@ -100,18 +100,29 @@ def test_a_unit_that_is_stopped_is_not_stopped_again(main: Instance, monkeypatch
     monkeypatch.setattr(_swap_server, "foreign", lambda *place: [])
     for state in (STOPPED, show(active="failed", sub="failed")):
         host = Commands([state])
-        server(main, host).stop()
+        server(main, host).stop((1, 2))
         assert host.changes() == []
 
 
 def test_a_unit_that_does_not_stop_is_said(main: Instance) -> None:
     with pytest.raises(ServerFault, match=f"after 5 s {UNIT} does not stop: it is deactivating/running"):
-        server(main, Commands([show(active="deactivating")]), stop_timeout=5).stop()
+        server(main, Commands([show(active="deactivating")]), stop_timeout=5).stop((1, 2))
 
 
 def test_a28_who_keeps_the_port_is_named(main: Instance, vllm: Vllm) -> None:
     with pytest.raises(ServerFault, match=rf"after 3 s pid \d+ .* still has the port {vllm.port}. Stop that process"):
-        server(main, Commands([STOPPED]), free_timeout=3).stop()
+        server(main, Commands([STOPPED]), free_timeout=3).stop((1, 2))
+
+
+def test_a28_port_of_the_new_generation_does_not_keep_the_old_one_down(main: Instance, vllm: Vllm) -> None:
+    server(main, Commands([STOPPED]), free_timeout=3).stop((1,))
+
+
+def test_generation_that_was_edited_is_said_and_stops_nothing_half_way(main: Instance, vllm: Vllm) -> None:
+    (main.directory(1) / "vllm.yaml").write_text("host: [127.0.0.1\n")
+    server(main, Commands([STOPPED]), free_timeout=3).stop((1,))
+    with pytest.raises(GenerationError, match=r"generations/1/vllm.yaml was edited, and cannot be read any more"):
+        server(main, Commands([show()])).gate(1)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +138,9 @@ def test_a28_who_keeps_a_gpu_is_named_unless_it_is_another_instance(
     stopping = server(main, Commands([STOPPED]))
     if in_the_way:
         with pytest.raises(ServerFault, match=r"pid 77.*VLLM::EngineCore.* still holds a GPU. Stop that process"):
-            stopping.stop()
+            stopping.stop((1, 2))
     else:
-        stopping.stop()
+        stopping.stop((1, 2))
 
 
 def test_start_loads_what_has_changed(main: Instance) -> None:
@@ -166,9 +177,10 @@ def test_gate_asks_with_what_the_generation_says(main: Instance, vllm: Vllm, mon
         server(main, Commands([show()])).gate(3)
 
 
-@pytest.mark.parametrize("what", ["stop", "start"])
-def test_systemd_that_does_not_answer_is_a_fault(main: Instance, what: str) -> None:
+def test_systemd_that_does_not_answer_is_a_fault(main: Instance) -> None:
     host = Commands([show()])
     host.failing = True
     with pytest.raises(ServerFault, match="was not expected"):
-        getattr(server(main, host), what)()
+        server(main, host).stop((1, 2))
+    with pytest.raises(ServerFault, match="was not expected"):
+        server(main, host).start()
