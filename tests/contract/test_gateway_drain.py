@@ -84,6 +84,15 @@ def test_instance_with_a_new_model_does_not_come_back_in_the_old_pool(gateway: G
     assert DRAINED not in gateway.answers(12)
 
 
+def test_gateway_that_does_not_answer_keeps_no_other_from_being_told(gateway: Gateway) -> None:
+    for file, verb in (("drain", "drained"), ("undrain", "undrained")):
+        done = gateway.play(file, lost=True, on="gpu1", gateway_instance="main")
+        assert done.returncode != 0
+        assert f"main was not {verb} in gw0: " in " ".join(done.stdout.split())
+        assert "unreachable=0" in done.stdout, "an unreachable host gets neither rescue nor always"
+        assert (DRAINED in gateway.answers(12)) == (file == "undrain")
+
+
 def test_gateway_that_does_not_run_fails_the_drain(gateway: Gateway) -> None:
     gateway.kill()
     done = gateway.play("drain", on="gpu1", gateway_instance="main")

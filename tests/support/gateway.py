@@ -51,8 +51,10 @@ class Gateway:
         self.servers = {name: ModelServer(name) for name in self.instances}
         self.process: subprocess.Popen[bytes] | None = None
 
-    def play(self, files: str, *arguments: str, **variables: Any) -> subprocess.CompletedProcess[str]:
-        """Runs task files of the role, whose names have blanks between them."""
+    def play(
+        self, files: str, *arguments: str, lost: bool = False, **variables: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs task files of the role, whose names have blanks between them. `lost`: there is a dead one, too."""
         hosts: dict[str, Any] = {
             "gw1": {"gateway_metrics_port": self.metrics_port, "gateway_connections": 1000, **self.settings}
         }
@@ -71,7 +73,8 @@ class Gateway:
             "gateway_address": "127.0.0.1",
         }
         inventory = self.folder / "hosts.json"
-        group = {"hosts": {"gw1": {}}}
+        silent = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9}
+        group = {"hosts": {**({"gw0": silent} if lost else {}), "gw1": {}}}
         content = {"all": {"vars": common, "hosts": hosts, "children": {"gateway": group}}}
         inventory.write_text(json.dumps(content), encoding="utf-8")
         paths = {
