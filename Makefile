@@ -43,6 +43,7 @@ full: environment
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-store.xml -q molecule/store/full
 	$(BIN)/pytest --junitxml=$(RESULTS)/full-rotation.xml -q molecule/rotation/full
 	@$(PYTHON) -m lab down --name test
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --scenario-name swap
 	@$(PYTHON) -m lab hosts --name swap
 	MODELSHELF_LAB=swap $(BIN)/pytest --junitxml=$(RESULTS)/full-swap.xml -q molecule/swap/full
 	@$(PYTHON) -m lab down --name swap
@@ -70,9 +71,9 @@ contract: environment
 	@$(PYTHON) -m lab packages
 	$(PYTEST) -q $(if $(RUSTFS_URL),,$(PARALLEL)) tests/contract
 
-## make fleet        molecule: hosts, site.yml twice, faults, on a subnet of their own
+## make fleet        molecule: hosts, site.yml twice, faults, on a subnet of their own; the scenario swap is in test-full
 fleet: environment
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all --exclude swap
 
 ## make standin      a stand-in for RustFS in the foreground; takes RUSTFS_ADDRESS, _ACCESS_KEY, _SECRET_KEY, _VOLUMES
 standin:

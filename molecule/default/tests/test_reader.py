@@ -65,7 +65,8 @@ def old_mount() -> Iterator[str]:
     unit = "systemd-run --quiet --collect --unit=old-rclone --property=Type=notify"
     host("gpu2").check_output(f"{unit} {OLD}/usr/bin/rclone {mount}")
     yield OLD_MOUNT
-    host("gpu2").check_output(f"systemctl stop old-rclone; rm -rf {OLD} /tmp/rclone_*.deb; rmdir {OLD_MOUNT}")
+    host("gpu2").run(f"systemctl stop old-rclone; umount -l {OLD_MOUNT}")
+    host("gpu2").check_output(f"rm -rf {OLD} /tmp/rclone_*.deb; rmdir {OLD_MOUNT}")
 
 
 def test_a2_an_old_rclone_reads_with_the_same_key(old_mount: str) -> None:

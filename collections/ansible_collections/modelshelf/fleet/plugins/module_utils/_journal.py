@@ -190,7 +190,7 @@ class Journal:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keeps two processes from changing the files at the same time; ends with the process that holds it."""
-        descriptor = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
