@@ -17,9 +17,9 @@ def all_up(gateway: Gateway) -> None:
     until(lambda: all(gateway.state(name) == "UP" for name in gateway.instances), seconds=30)
 
 
-def move(gateway: Gateway, file: str, *arguments: str, changed: bool = True) -> str:
+def move(gateway: Gateway, file: str, *arguments: str, changed: bool = True, **variables: object) -> str:
     """Drains or undrains the instance main of gpu1, in a play on that host."""
-    done = gateway.play(file, "--limit", "gpu1", *arguments, on="gpu1", gateway_instance="main")
+    done = gateway.play(file, "--limit", "gpu1", *arguments, on="gpu1", gateway_instance="main", **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ("changed=0" not in done.stdout) == changed, done.stdout
     return done.stdout
@@ -70,6 +70,17 @@ def test_drained_server_with_a_new_port_comes_back_on_it(gateway: Gateway) -> No
     until(lambda: gateway.state(DRAINED) == "UP")
     assert DRAINED in gateway.answers(12)
     gateway.reload()
+    assert DRAINED in gateway.answers(12)
+
+
+def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) -> None:
+    """Its move to another model and another port has failed."""
+    move(gateway, "drain")
+    serves = gateway.servers[DRAINED].port
+    gateway.instances[DRAINED] = "Org/Two"
+    gateway.servers[DRAINED].port = serves + 1
+    move(gateway, "undrain", gateway_pool="opt", gateway_port=serves)
+    gateway.servers[DRAINED].port = serves
     assert DRAINED in gateway.answers(12)
 
 

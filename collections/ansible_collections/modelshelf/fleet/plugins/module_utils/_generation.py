@@ -17,6 +17,7 @@ import re
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,19 @@ class Instance:
             raise GenerationError(f"{path} has a format that this version cannot read: use a newer Modelshelf")
         return data
 
+    def endpoint(self, number: int) -> dict[str, Any]:
+        """Where a generation answers: `address`, `port` and `served_names`, as its vllm.yaml says.
+
+        Raises GenerationError when that file was edited, and has them no more.
+        """
+        path = self.directory(number) / "vllm.yaml"
+        try:
+            config = parse_vllm_yaml(path.read_text(encoding="utf-8"))
+            names = [str(name) for name in config["served-model-name"]]
+            return {"address": str(config["host"]), "port": int(config["port"]), "served_names": names}
+        except (OSError, KeyError, TypeError, ValueError):
+            raise GenerationError(f"{path} was edited, and cannot be read any more") from None
+
     def summary(self) -> dict[str, Any]:
         """What vllm_generation_info tells about the instance."""
         generations: list[dict[str, Any]] = []
@@ -153,6 +167,8 @@ class Instance:
                 generations.append(self.release(number))
             except GenerationError as error:
                 generations.append({"generation": number, "fault": str(error)})
+            with suppress(GenerationError):
+                generations[-1].update(self.endpoint(number))
         links = {link: self.linked(link) for link in ("current", "previous")}
         return {"instance": self.name, **links, "generations": generations}
 

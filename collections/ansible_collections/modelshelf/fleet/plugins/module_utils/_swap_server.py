@@ -17,10 +17,7 @@ from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._devices import holders
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import (
-    parse_vllm_yaml,
-    plain_env_values,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import plain_env_values
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import describe, foreign
 from ansible_collections.modelshelf.fleet.plugins.module_utils._ready import Gate, GateFailure, Ladder
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import ServerFault
@@ -99,19 +96,13 @@ class UnitServer:
         content = self._instance.content(generation)
         if content is None:
             raise GenerationError(f"generation {generation} below {self._instance.path} is not complete")
-        config, given = parse_vllm_yaml(content.vllm_yaml), self._settings
-        try:
-            address, port, root = str(config["host"]), int(config["port"]), str(config["model"])
-            served_names = tuple(config["served-model-name"])
-        except (KeyError, TypeError, ValueError):
-            file = self._instance.directory(generation) / "vllm.yaml"
-            raise GenerationError(f"{file} was edited, and cannot be read any more") from None
+        endpoint, given = self._instance.endpoint(generation), self._settings
         return Gate(
             unit=self.unit,
-            address=address,
-            port=port,
-            served_names=served_names,
-            root=root,
+            address=endpoint["address"],
+            port=endpoint["port"],
+            served_names=tuple(endpoint["served_names"]),
+            root=content.release["weights_path"],
             api_key=plain_env_values(content.env).get("VLLM_API_KEY", ""),
             prompt=given.prompt,
             max_tokens=given.max_tokens,

@@ -63,7 +63,8 @@ instances:
       type: int
     generations:
       description:
-        - What C(release.json) says for each generation, oldest first.
+        - What C(release.json) says for each generation, oldest first, and C(address), C(port) and C(served_names) from
+          its C(vllm.yaml).
         - For one that cannot be read, its number as C(generation) and the reason as C(fault).
       type: list
       elements: dict

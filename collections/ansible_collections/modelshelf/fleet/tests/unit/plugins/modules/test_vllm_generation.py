@@ -169,3 +169,12 @@ def test_info(run: Run) -> None:
     assert [item["version"] for item in found["generations"]] == ["v1", "v2"]
     assert run(vllm_generation_info, instance=None)["instances"] == [found]
     assert "is not usable" in run(vllm_generation_info, instance="../x")["msg"]
+
+
+def test_info_says_where_each_generation_answers(run: Run, tmp_path: Path) -> None:
+    for port in (8000, 8001):
+        run(config={"model": "m", "host": "127.0.0.1", "port": port, "served-model-name": ["Tiny", "tiny"]})
+    (tmp_path / "instances/main/generations/2/vllm.yaml").write_text("port: 8001\n")
+    (found,) = run(vllm_generation_info)["instances"]
+    answers = [[item.get(name) for name in ("address", "port", "served_names")] for item in found["generations"]]
+    assert answers == [["127.0.0.1", 8000, ["Tiny", "tiny"]], [None, None, None]], "the second was edited"
