@@ -81,6 +81,7 @@ def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) ->
     gateway.servers[DRAINED].port = serves + 1
     move(gateway, "undrain", gateway_pool="opt", gateway_port=serves)
     gateway.servers[DRAINED].port = serves
+    gateway.instances[DRAINED] = "opt"
     assert DRAINED in gateway.answers(12)
 
 
