@@ -79,6 +79,7 @@ def test_generation_is_laid_out_as_designed(name: str) -> None:
         "engine link root",
         "env regular file 600 root",
         "release.json regular file 644 root",
+        "unit.service regular file 644 root",
         "vllm.yaml regular file 644 root",
     ]
     assert host(name).check_output(f"readlink {folder}/engine") == ENGINES[name]

@@ -34,7 +34,7 @@ class Server(Protocol):
         """Ends the server with all its processes, and waits until its port is free. Raises ServerFault."""
 
     def start(self) -> None:
-        """Loads what changed of the unit, and starts it with the generation that is current. Raises ServerFault."""
+        """Starts the generation that is current, by the unit that it has. Raises ServerFault and OSError."""
 
     def gate(self, generation: int) -> None:
         """Proves that exactly this generation serves. Raises ServerFault."""
