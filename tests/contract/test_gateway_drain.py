@@ -85,6 +85,15 @@ def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) ->
     assert DRAINED in gateway.answers(12)
 
 
+def test_gateway_that_does_not_answer_keeps_no_other_from_being_told(gateway: Gateway) -> None:
+    for file, verb in (("drain", "drained"), ("undrain", "undrained")):
+        done = gateway.play(file, lost=True, on="gpu1", gateway_instance="main")
+        assert done.returncode != 0
+        assert f"main was not {verb} in gw0: " in " ".join(done.stdout.split())
+        assert "unreachable=0" in done.stdout, "an unreachable host gets neither rescue nor always"
+        assert (DRAINED in gateway.answers(12)) == (file == "undrain")
+
+
 def test_instance_with_a_new_model_does_not_come_back_in_the_old_pool(gateway: Gateway) -> None:
     move(gateway, "drain")
     gateway.instances[DRAINED] = "Org/Two"
@@ -94,15 +103,6 @@ def test_instance_with_a_new_model_does_not_come_back_in_the_old_pool(gateway: G
     answers = [gateway.request("/v1/models", model="Org/Two")[1].split()[0] for _number in range(8)]
     assert set(answers) == {DRAINED, "gpu3:other"}
     assert DRAINED not in gateway.answers(12)
-
-
-def test_gateway_that_does_not_answer_keeps_no_other_from_being_told(gateway: Gateway) -> None:
-    for file, verb in (("drain", "drained"), ("undrain", "undrained")):
-        done = gateway.play(file, lost=True, on="gpu1", gateway_instance="main")
-        assert done.returncode != 0
-        assert f"main was not {verb} in gw0: " in " ".join(done.stdout.split())
-        assert "unreachable=0" in done.stdout, "an unreachable host gets neither rescue nor always"
-        assert (DRAINED in gateway.answers(12)) == (file == "undrain")
 
 
 def test_gateway_that_does_not_run_fails_the_drain(gateway: Gateway) -> None:

@@ -46,6 +46,7 @@ GIVEN = {
 }
 SLUG = "qwen2-5-7b-instruct-100"
 WEIGHTS_UNIT = f"modelshelf-weights-{SLUG}.service"
+SERVER = "modelshelf-vllm@main.service"
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +192,7 @@ def test_a31_no_secret_in_a_unit(rendered: Path, cached: Path) -> None:
 
 
 def test_a29_one_budget_drives_every_timeout(rendered: Path) -> None:
-    unit = directives(rendered / "modelshelf-vllm@.service")
+    unit = directives(rendered / SERVER)
     assert unit["TimeoutStartSec"] == ["777"]
     assert "VLLM_ENGINE_READY_TIMEOUT_S=777" in unit["Environment"]
     assert unit["Type"] == ["exec"], "a notify-type unit would wait for a message that vLLM does not send"
@@ -200,7 +201,7 @@ def test_a29_one_budget_drives_every_timeout(rendered: Path) -> None:
 
 
 def test_a30_every_cache_is_in_the_units_own_directory(rendered: Path) -> None:
-    unit = directives(rendered / "modelshelf-vllm@.service")
+    unit = directives(rendered / SERVER)
     environment = dict(entry.split("=", 1) for entry in unit["Environment"])
     for name in (
         "HOME",
@@ -219,7 +220,7 @@ def test_a30_every_cache_is_in_the_units_own_directory(rendered: Path) -> None:
 
 
 def test_server_reads_its_settings_from_the_generation(rendered: Path) -> None:
-    unit = directives(rendered / "modelshelf-vllm@.service")
+    unit = directives(rendered / SERVER)
     current = "/var/lib/modelshelf/instances/%i/current"
     assert unit["ExecStart"] == [f"{current}/engine/bin/vllm serve --config {current}/vllm.yaml"]
     assert unit["EnvironmentFile"] == [f"{current}/env"]
@@ -227,7 +228,7 @@ def test_server_reads_its_settings_from_the_generation(rendered: Path) -> None:
 
 
 def test_server_is_hardened_and_can_reach_gpus(rendered: Path) -> None:
-    unit = directives(rendered / "modelshelf-vllm@.service")
+    unit = directives(rendered / SERVER)
     assert unit["ProtectSystem"] == ["strict"]
     assert unit["NoNewPrivileges"] == unit["PrivateTmp"] == unit["ProtectHome"] == ["yes"]
     assert unit["CapabilityBoundingSet"] == [""]
@@ -239,15 +240,16 @@ def test_server_is_hardened_and_can_reach_gpus(rendered: Path) -> None:
 
 
 def test_own_directives_are_added_and_lists_repeat(rendered: Path) -> None:
-    unit = directives(rendered / "modelshelf-vllm@.service")
+    unit = directives(rendered / SERVER)
     assert unit["MemoryMax"] == ["64G"]
     assert unit["SystemCallFilter"][-2:] == ["@mount", "bpf"]
 
 
 def test_server_follows_its_mount_and_a_late_mount_does_not_cancel_it(rendered: Path) -> None:
-    drop_in = directives(rendered / "main.conf")
-    assert drop_in["PartOf"] == drop_in["After"] == drop_in["Wants"] == [WEIGHTS_UNIT]
-    assert not {"Requires", "BindsTo"} & set(drop_in)
+    unit = directives(rendered / SERVER)
+    assert unit["PartOf"] == [WEIGHTS_UNIT]
+    assert unit["After"] == unit["Wants"] == [f"network-online.target {WEIGHTS_UNIT}"]
+    assert not {"Requires", "BindsTo"} & set(unit)
 
 
 def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
@@ -257,11 +259,10 @@ def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
 @pytest.mark.systemd_analyze
 @pytest.mark.parametrize(
     ("preset", "unit"),
-    [("rendered", WEIGHTS_UNIT), ("cached", WEIGHTS_UNIT), ("rendered", "modelshelf-vllm@main.service")],
+    [("rendered", WEIGHTS_UNIT), ("cached", WEIGHTS_UNIT), ("rendered", SERVER)],
 )
 def test_systemd_finds_no_fault(request: pytest.FixtureRequest, tmp_path: Path, preset: str, unit: str) -> None:
-    source = request.getfixturevalue(preset) / re.sub("@main", "@", unit)
-    text = source.read_text(encoding="utf-8")
+    text = (request.getfixturevalue(preset) / unit).read_text(encoding="utf-8")
     for program in re.findall(r"^Exec\w+=-?(/[^\s]+)", text, flags=re.M):
         text = text.replace(f"={program}", "=/bin/true").replace(f"=-{program}", "=-/bin/true")
     target = tmp_path / unit

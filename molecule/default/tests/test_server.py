@@ -79,6 +79,7 @@ def test_generation_is_laid_out_as_designed(name: str) -> None:
         "engine link root",
         "env regular file 600 root",
         "release.json regular file 644 root",
+        "unit.service regular file 644 root",
         "vllm.yaml regular file 644 root",
     ]
     assert host(name).check_output(f"readlink {folder}/engine") == ENGINES[name]
@@ -87,11 +88,11 @@ def test_generation_is_laid_out_as_designed(name: str) -> None:
 @pytest.mark.parametrize("name", SERVING)
 def test_release_describes_the_generation(name: str) -> None:
     release = read_json(name, f"{INSTANCE}/current/release.json")
-    config = host(name).file(f"{INSTANCE}/current/vllm.yaml").content
+    config, unit = (host(name).file(f"{INSTANCE}/current/{file}").content for file in ("vllm.yaml", "unit.service"))
     number = int(host(name).check_output(f"readlink {INSTANCE}/current").removeprefix("generations/"))
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", release["created"])
     assert release["created_by"]
-    assert {key: release[key] for key in release if key not in ("created", "created_by", "unit_sha256")} == {
+    assert {key: release[key] for key in release if key not in ("created", "created_by")} == {
         "format": 1,
         "instance": "main",
         "generation": number,
@@ -101,7 +102,15 @@ def test_release_describes_the_generation(name: str) -> None:
         "manifest_digest": manifest(name)["digest"],
         "engine": {"runtime": "venv", "version": "0.32.0+cpu", "path": ENGINES[name]},
         "config_sha256": hashlib.sha256(config).hexdigest(),
+        "unit_sha256": hashlib.sha256(unit).hexdigest(),
     }
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_server_runs_by_the_unit_of_its_generation(name: str) -> None:
+    place = show(name, SERVER, "FragmentPath")["FragmentPath"]
+    assert place == f"/etc/systemd/system/{SERVER}"
+    assert host(name).file(place).content == host(name).file(f"{INSTANCE}/current/unit.service").content
 
 
 @pytest.mark.parametrize("name", SERVING)

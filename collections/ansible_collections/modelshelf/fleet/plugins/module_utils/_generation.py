@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generations: complete, startable descriptions of an instance, numbered, of which `current` names one.
 
-`<root>/<instance>/generations/<n>/{vllm.yaml,release.json,env,engine}`, and `current`, `previous` -> generations/<n>.
+`<root>/<instance>/generations/<n>/{vllm.yaml,release.json,env,engine,unit.service}`, and `current`, `previous` ->
+generations/<n>.
 A generation never changes after it was written. Standard library and Python 3.9 only.
 """
 
@@ -35,6 +36,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files
 )
 
 FORMAT = 1
+_UNIT = "unit.service"
+"""A generation that was written before this file was part of it has none; its `unit` is empty."""
 _INSTANCE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _PER_WRITE = ("generation", "created", "created_by")
 """Fields of a release that do not say what would be started."""
@@ -52,6 +55,7 @@ class Content:
     vllm_yaml: str
     env: str = field(repr=False)
     engine: str
+    unit: str
 
     def shown(self) -> dict[str, Any]:
         """The content fit to be shown: variables of the environment by name only."""
@@ -59,6 +63,7 @@ class Content:
             "release": dict(self.release),
             "vllm.yaml": parse_vllm_yaml(self.vllm_yaml),
             "environment": sorted(env_values(self.env)),
+            "unit": self.unit.splitlines(),
         }
 
 
@@ -72,7 +77,7 @@ def wanted_content(
     config: Mapping[str, Any],
     environment: Mapping[str, Any],
     engine: Mapping[str, Any],
-    unit_sha256: str,
+    unit: str,
 ) -> Content:
     """The content that these inputs describe. Raises ValueError that names an input which cannot be used."""
     text = vllm_yaml(config)
@@ -86,9 +91,9 @@ def wanted_content(
         "manifest_digest": manifest_digest,
         "engine": {**{key: value for key, value in engine.items() if value is not None}, "path": path},
         "config_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "unit_sha256": unit_sha256,
+        "unit_sha256": hashlib.sha256(unit.encode()).hexdigest(),
     }
-    return Content(release, text, env_file(environment), path)
+    return Content(release, text, env_file(environment), path, unit)
 
 
 def difference(old: Content | None, new: Content) -> dict[str, Any]:
@@ -178,7 +183,8 @@ class Instance:
         try:
             release = {key: value for key, value in self.release(number).items() if key not in _PER_WRITE}
             yaml, env = ((directory / name).read_text(encoding="utf-8") for name in ("vllm.yaml", "env"))
-            return Content(release, yaml, env, engine=str((directory / "engine").readlink()))
+            unit = (directory / _UNIT).read_text(encoding="utf-8") if (directory / _UNIT).exists() else ""
+            return Content(release, yaml, env, str((directory / "engine").readlink()), unit)
         except (OSError, ValueError, GenerationError):
             return None
 
@@ -201,6 +207,7 @@ class Instance:
         write_file(draft / "vllm.yaml", content.vllm_yaml, 0o644)
         write_file(draft / "release.json", json.dumps(release, indent=2, ensure_ascii=False) + "\n", 0o644)
         write_file(draft / "env", content.env, 0o600)
+        write_file(draft / _UNIT, content.unit, 0o644)
         (draft / "engine").symlink_to(content.engine)
         sync_directory(draft)
         # Renaming onto a generation that another run has written meanwhile fails: it is not empty.

@@ -16,7 +16,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation impor
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, read_manifest
 
-DESCRIPTION = ("model", "version", "weights_path", "config", "engine")
+DESCRIPTION = ("model", "version", "weights_path", "config", "engine", "unit")
 """The parameters without which nothing can be described."""
 
 _MANIFEST_TIMEOUT = 60.0
@@ -43,7 +43,6 @@ def present(
         manifest_digest=asked["manifest_digest"]
         or _digest(asked["weights_path"], list(contents.values()), check_mode=check_mode),
         environment=environment,
-        unit_sha256=asked["unit_sha256"],
         **{key: asked[key] for key in DESCRIPTION},
     )
     same = next((number for number, content in contents.items() if content == wanted), None)

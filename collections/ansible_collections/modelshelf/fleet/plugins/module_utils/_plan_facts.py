@@ -77,7 +77,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[st
         "argument": _arguments(before) != _arguments(after),
         "engine": old.get("engine") != new["engine"],
         "environment": before["environment"] != after["environment"],
-        "unit": old.get("unit_sha256") != new["unit_sha256"],
+        "unit": before["unit"] != after["unit"],
         "path": same_version and old.get("weights_path") != new["weights_path"],
         "files": "note" in after,
     }

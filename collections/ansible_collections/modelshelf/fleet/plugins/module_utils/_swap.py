@@ -38,7 +38,7 @@ class Server(Protocol):
         """
 
     def start(self) -> None:
-        """Loads what changed of the unit, and starts it with the generation that is current. Raises ServerFault."""
+        """Starts the generation that is current, by the unit that it has. Raises ServerFault and OSError."""
 
     def gate(self, generation: int) -> None:
         """Proves that exactly this generation serves. Raises ServerFault."""

@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._devices import holders
+from ansible_collections.modelshelf.fleet.plugins.module_utils._durable import replace_file
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import plain_env_values
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import describe, foreign
@@ -60,10 +62,12 @@ class UnitServer:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         proc: str = "/proc",
+        units: str = "/etc/systemd/system",
     ) -> None:
         self._instance, self._settings = instance, settings
         self._systemd, self._clock, self._sleep, self._proc = systemd, clock, sleep, proc
         self.unit = _UNIT.format(instance.name)
+        self._place = Path(units, self.unit)
 
     def stop(self, generations: Sequence[int]) -> None:
         """Ends the unit and what it has started, and waits until the ports of `generations` and the GPUs are free."""
@@ -76,7 +80,8 @@ class UnitServer:
             raise ServerFault(str(error)) from error
 
     def start(self) -> None:
-        """Starts the unit with the generation that is current."""
+        """Starts the unit as the generation that is current has it."""
+        self._put_unit()
         try:
             for unit in self._settings.restart:
                 self._systemd.restart(unit)
@@ -91,6 +96,18 @@ class UnitServer:
             Ladder(self._gate(generation), self._systemd, proc=self._proc).climb()
         except (GateFailure, SystemdError) as failure:
             raise ServerFault(f"generation {generation} does not serve: {failure}") from failure
+
+    def _put_unit(self) -> None:
+        """Puts the unit of the current generation in its place. A generation without one leaves that as it is."""
+        current = self._instance.linked("current")
+        content = None if current is None else self._instance.content(current)
+        if content is None or not content.unit:
+            return
+        if self._place.exists() and self._place.read_bytes() == content.unit.encode():
+            return
+        # A host that was restarted since the flip may run this generation by the unit of the other one.
+        self.stop()
+        replace_file(self._place, content.unit, 0o644)
 
     def _gate(self, generation: int) -> Gate:
         content = self._instance.content(generation)

@@ -101,11 +101,12 @@ options:
           - The virtual environment, with C(bin/vllm) in it. The link C(engine) of the generation names it.
         type: path
         required: true
-  unit_sha256:
+  unit:
     description:
-      - A digest of the unit's text, so that a unit that changed makes a new generation.
+      - The text of the unit that starts the instance. It becomes C(unit.service), which M(modelshelf.fleet.vllm_swap)
+        puts in its place before it starts the generation. Everybody can read it.
+      - Required with O(state=present).
     type: str
-    default: ""
   created_by:
     description:
       - Who wrote the generation, for its C(release.json).
@@ -135,6 +136,7 @@ EXAMPLES = r"""
     engine:
       version: 0.32.0
       path: /opt/modelshelf/engines/vllm-0.32.0
+    unit: "{{ lookup('ansible.builtin.template', 'vllm.service.j2') }}"
   register: described
 
 - name: Make it the one that is started next
@@ -213,7 +215,7 @@ def main() -> None:
             "config": {"type": "dict"},
             "environment": {"type": "dict", "default": {}, "no_log": True},
             "engine": {"type": "dict", "options": engine},
-            "unit_sha256": {"type": "str", "default": ""},
+            "unit": {"type": "str"},
             "created_by": {"type": "str", "default": "ansible"},
         },
         required_if=[("state", "present", DESCRIPTION), ("state", "current", ("generation",))],

@@ -13,9 +13,10 @@ version_added: 0.1.0
 description:
   - A move begins, is carried out, and ends; the play does in between what concerns other hosts, such as draining a
     gateway. Each state is a task of its own.
-  - The host carries the move out by itself, in a unit of its own. It stops the server, flips C(current), starts the
-    server and climbs the gate of M(modelshelf.fleet.vllm_ready). When a step fails, it does the same back to the
-    generation before. A controller that dies leaves nothing half done.
+  - The host carries the move out by itself, in a unit of its own. It stops the server, flips C(current),
+    writes the unit of that generation into C(/etc/systemd/system), starts the server and climbs the gate of
+    M(modelshelf.fleet.vllm_ready). When a step fails, it does the same back to the generation before. A controller that
+    dies leaves nothing half done.
   - Until it has ended, the move is in C(journal.json), and no other run can begin one. Then it is a line in
     C(history.jsonl).
 author:

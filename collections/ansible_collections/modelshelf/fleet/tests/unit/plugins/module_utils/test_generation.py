@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation impor
 )
 
 SECRET = "canary-key"
+UNIT = "[Service]\nUser=modelshelf\n"
 
 
 def content(**changes: Any) -> Content:
@@ -34,7 +36,7 @@ def content(**changes: Any) -> Content:
         "config": {"model": "/srv/w/tiny/v1", "port": 8000},
         "environment": {"VLLM_API_KEY": SECRET, "A": "1"},
         "engine": {"runtime": "venv", "version": "0.32.0", "path": "/opt/engines/vllm-0.32.0/"},
-        "unit_sha256": "u1",
+        "unit": UNIT,
     }
     return wanted_content(**{**wanted, **changes})
 
@@ -54,6 +56,24 @@ def test_what_is_written_is_read_back(main: Instance) -> None:
     assert release["engine"] == {"runtime": "venv", "version": "0.32.0", "path": "/opt/engines/vllm-0.32.0"}
 
 
+def test_the_unit_is_kept_as_it_was_given_and_its_digest_is_in_the_release(main: Instance) -> None:
+    main.write(1, content(), "ops")
+    kept = main.directory(1) / "unit.service"
+    assert kept.read_text() == UNIT
+    assert main.release(1)["unit_sha256"] == hashlib.sha256(kept.read_bytes()).hexdigest()
+
+
+def test_a_generation_from_before_units_were_kept_is_usable_and_another_content(main: Instance) -> None:
+    main.write(1, content(), "ops")
+    (main.directory(1) / "unit.service").unlink()
+    earlier = main.content(1)
+    assert earlier is not None
+    assert (earlier.vllm_yaml, earlier.unit) == (content().vllm_yaml, "")
+    assert earlier != content()
+    shown = difference(earlier, content())
+    assert (shown["before"]["unit"], shown["after"]["unit"]) == ([], ["[Service]", "User=modelshelf"])
+
+
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
 def test_modes_do_not_depend_on_the_umask(main: Instance, mask: int) -> None:
     before = os.umask(mask)
@@ -63,7 +83,7 @@ def test_modes_do_not_depend_on_the_umask(main: Instance, mask: int) -> None:
         os.umask(before)
     directory = main.directory(1)
     modes = {path.name: path.stat().st_mode & 0o777 for path in directory.iterdir() if not path.is_symlink()}
-    assert modes == {"vllm.yaml": 0o644, "release.json": 0o644, "env": 0o600}
+    assert modes == {"vllm.yaml": 0o644, "release.json": 0o644, "env": 0o600, "unit.service": 0o644}
     assert {path.stat().st_mode & 0o777 for path in (directory, directory.parent, main.path)} == {0o755}
     assert str((directory / "engine").readlink()) == "/opt/engines/vllm-0.32.0"
 
@@ -83,7 +103,7 @@ def test_the_secret_is_in_no_file_that_others_can_read(main: Instance) -> None:
         {"config": {"model": "/srv/w/tiny/v1", "port": 8001}},
         {"environment": {"VLLM_API_KEY": "other", "A": "1"}},
         {"engine": {"runtime": "venv", "version": "0.33.0", "path": "/opt/engines/vllm-0.33.0"}},
-        {"unit_sha256": "u2"},
+        {"unit": UNIT + "MemoryMax=1G\n"},
     ],
     ids=lambda change: next(iter(change)),
 )

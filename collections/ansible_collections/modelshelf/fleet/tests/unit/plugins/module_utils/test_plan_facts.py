@@ -37,7 +37,7 @@ def asked(tmp_path: Path, version: str = "v1", **changes: Any) -> dict[str, Any]
         "manifest_digest": "",
         "config": {"model": str(weights), "port": 8000},
         "engine": {"runtime": "venv", "version": "0.32.0", "path": str(tmp_path / "engine")},
-        "unit_sha256": "u1",
+        "unit": "[Service]\n",
         "created_by": "ops",
         **changes,
     }
@@ -96,7 +96,7 @@ def test_host_as_the_plan_takes_it(tmp_path: Path) -> None:
         ({"config": {"model": "/elsewhere", "port": 8001}}, "argument"),
         ({"engine": {"runtime": "venv", "version": "0.33.0", "path": "/e"}}, "engine"),
         ({"environment": {"A": "1"}}, "environment"),
-        ({"unit_sha256": "u2"}, "unit"),
+        ({"unit": "[Service]\nMemoryMax=1G\n"}, "unit"),
         ({"active": "failed"}, "failed"),
         ({"active": ""}, "unknown"),
         ({"facts": {"stale_mounts": [MAIN["weights_unit"]]}}, "mount"),
@@ -130,8 +130,14 @@ def test_weights_that_cannot_be_read_now_are_no_reason(tmp_path: Path) -> None:
 def test_generation_that_was_not_made_current(tmp_path: Path) -> None:
     found(tmp_path)
     instance = Instance(str(tmp_path / "instances"), "main")
-    present(instance, asked(tmp_path, unit_sha256="u2"), {}, check_mode=False)
-    assert reasons(tmp_path, unit_sha256="u2") == ["unit"]
+    present(instance, asked(tmp_path, unit="[Unit]\n"), {}, check_mode=False)
+    assert reasons(tmp_path, unit="[Unit]\n") == ["unit"]
+
+
+def test_generation_from_before_units_were_kept(tmp_path: Path) -> None:
+    found(tmp_path)
+    (tmp_path / "instances/main/generations/1/unit.service").unlink()
+    assert reasons(tmp_path) == ["unit"]
 
 
 def test_generation_that_was_edited(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation impor
     Instance,
     wanted_content,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Journal, Move
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import Owner
-from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import ServerFault
+from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import DRAINED, REVERTED, ServerFault, Swap
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings, UnitServer
 from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import (
@@ -33,6 +34,11 @@ from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_p
 UNIT = "modelshelf-vllm@main.service"
 STOPPED = show(active="inactive", sub="dead", group="")
 KEY = 'canary $x "key" `1`'
+
+
+def units(number: int) -> str:
+    """The unit of a generation."""
+    return f"[Service]\n# {number}\n"
 
 
 class Commands(Host):
@@ -76,7 +82,7 @@ def main(tmp_path: Path, vllm: Vllm) -> Instance:
         config = {"model": path, "host": "127.0.0.1", "port": port, "served-model-name": ["qwen"]}
         content = wanted_content(
             instance="main", model="qwen", version=version, weights_path=path, manifest_digest=None, config=config,
-            environment={"VLLM_API_KEY": KEY}, engine={"path": "/opt/engine"}, unit_sha256="",
+            environment={"VLLM_API_KEY": KEY}, engine={"path": "/opt/engine"}, unit=units(number),
         )  # fmt: skip
         instance.write(number, content, "ops")
     return instance
@@ -85,7 +91,15 @@ def main(tmp_path: Path, vllm: Vllm) -> Instance:
 def server(instance: Instance, host: Host, **settings: Any) -> UnitServer:
     clock = Clock()
     given = Settings.of({"user": getpass.getuser(), "timeout": 0.0, "colour": "blue", **settings})
-    return UnitServer(instance, given, Systemd(host.run), clock=clock, sleep=clock.sleep)
+    systemd = Systemd(host.run)
+    return UnitServer(instance, given, systemd, clock=clock, sleep=clock.sleep, units=str(place(instance).parent))
+
+
+def place(instance: Instance) -> Path:
+    """Where the unit is that systemd starts."""
+    directory = instance.path.parent.parent / "system"
+    directory.mkdir(exist_ok=True)
+    return directory / UNIT
 
 
 def test_stop_waits_for_unit_and_ports(main: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +174,90 @@ def test_what_waits_for_the_server_is_restarted_while_it_is_stopped(main: Instan
     ]
     with pytest.raises(ServerFault, match=r"after 5 s srv-weights.mount does not start: it is failed"):
         server(main, Commands([show(active="failed")]), restart=["srv-weights.mount"], stop_timeout=5).start()
+
+
+class Starts(Commands):
+    """Stops and starts, and remembers the unit that each start was made with, None where there was none.
+
+    A server that is started by the unit `bad` crashes.
+    """
+
+    def __init__(self, state: str, instance: Instance, bad: str = "") -> None:
+        super().__init__([state])
+        self.place, self.bad = place(instance), bad
+        self.units: list[str | None] = []
+
+    def run(self, command: Sequence[str]) -> str:
+        if command[:2] == ["systemctl", "start"]:
+            self.units.append(self.place.read_text() if self.place.exists() else None)
+            self.states = [show(**CRASHED) if self.units[-1] == self.bad else show()]
+        if command[:2] == ["systemctl", "stop"]:
+            self.states = [STOPPED]
+        return super().run(command)
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No port is held by anything else."""
+    monkeypatch.setattr(_swap_server, "foreign", lambda *place: [])
+    ours = "ansible_collections.modelshelf.fleet.plugins.module_utils._ready."
+    monkeypatch.setattr(f"{ours}foreign", lambda *place: [])
+    monkeypatch.setattr(f"{ours}read_inside", lambda *place, **how: None)
+
+
+@pytest.mark.usefixtures("free")
+def test_each_generation_is_started_by_its_own_unit_and_repeating_writes_nothing(main: Instance) -> None:
+    host = Starts(STOPPED, main)
+    for number in (1, 2, 1):
+        main.flip(number)
+        server(main, host).start()
+        written = place(main).stat()
+        server(main, host).start()
+        again = place(main).stat()
+        assert (written.st_mode & 0o777, written.st_ino, written.st_mtime_ns) == (
+            0o644,
+            again.st_ino,
+            again.st_mtime_ns,
+        )
+    assert host.units == [units(number) for number in (1, 1, 2, 2, 1, 1)]
+    assert [path.name for path in place(main).parent.iterdir()] == [UNIT]
+
+
+@pytest.mark.usefixtures("free")
+def test_a33_bad_unit_goes_back_with_its_generation(main: Instance) -> None:
+    main.flip(2)
+    place(main).write_text(units(2))
+    journal = Journal(main.path)
+    journal.begin(Move("r1", "ops", "swap", 2, 1, None, DRAINED, 0.0))
+    host = Starts(show(), main, bad=units(1))
+    move = Swap(main, journal, server(main, host), "r1").go()
+    assert move.step == REVERTED, move.cause
+    assert "generation 1 does not serve: unit" in move.cause
+    assert host.units == [units(1), units(2)]
+    assert place(main).read_text() == units(2)
+
+
+@pytest.mark.usefixtures("free")
+def test_server_that_a_restarted_host_runs_by_the_other_unit_is_stopped_first(main: Instance) -> None:
+    main.flip(1)
+    place(main).write_text(units(2))
+    host = Starts(show(), main)
+    server(main, host).start()
+    assert host.changes()[0] == f"systemctl stop --no-block -- {UNIT}"
+    assert host.units == [units(1)]
+
+
+@pytest.mark.usefixtures("free")
+@pytest.mark.parametrize("there", [None, "by hand"])
+def test_generation_from_before_units_were_kept_leaves_the_unit_alone(main: Instance, there: str | None) -> None:
+    main.flip(1)
+    (main.directory(1) / "unit.service").unlink()
+    if there:
+        place(main).write_text(there)
+    host = Starts(STOPPED, main)
+    server(main, host).start()
+    assert host.units == [there]
+    assert host.changes() == ["systemctl daemon-reload", f"systemctl start --no-block -- {UNIT}"]
 
 
 def test_gate_asks_with_what_the_generation_says(main: Instance, vllm: Vllm, monkeypatch: pytest.MonkeyPatch) -> None:

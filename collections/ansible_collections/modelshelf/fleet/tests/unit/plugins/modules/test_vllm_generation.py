@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from ansible_collections.modelshelf.fleet.plugins.modules import vllm_generation
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
 
 SECRET = "canary-key-7f3a"
+UNIT = "[Service]\nDescription=100%% %i\n"
 Run = Callable[..., dict[str, Any]]
 
 
@@ -39,6 +41,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
                 "config": {"model": str(tmp_path / version), "port": 8000},
                 "environment": {"VLLM_API_KEY": SECRET, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "0,1"},
                 "engine": {"version": "0.32.0", "path": str(tmp_path / "engine")},
+                "unit": UNIT,
             }
             arguments = {**wanted, **arguments}
         with (
@@ -72,6 +75,22 @@ def test_a_new_version_is_a_new_generation_and_the_old_one_stays_current(run: Ru
         assert (result["generation"], result["current"], result["restart_needed"]) == (2, 1, True)
         assert result["diff"]["before"]["release"]["version"] == "v1"
         assert result["diff"]["after"]["release"]["version"] == "v2"
+
+
+def test_another_unit_is_a_new_generation_that_holds_it(run: Run, tmp_path: Path) -> None:
+    run()
+    run(state="current", generation=1)
+    changed = UNIT + "MemoryMax=1G\n"
+    for check, differs in ((True, True), (False, True), (True, False), (False, False)):
+        result = run(unit=changed, check=check)
+        assert (result["changed"], result["generation"], result["restart_needed"]) == (differs, 2, True)
+        assert result["diff"]["before"]["unit"] == UNIT.splitlines()
+        assert result["diff"]["after"]["unit"] == changed.splitlines()
+    generations = tmp_path / "instances/main/generations"
+    assert [(generations / number / "unit.service").read_text() for number in "12"] == [UNIT, changed]
+    digests = [json.loads((generations / number / "release.json").read_text())["unit_sha256"] for number in "12"]
+    assert digests == [hashlib.sha256(text.encode()).hexdigest() for text in (UNIT, changed)]
+    assert run()["generation"] == 1
 
 
 def test_going_back_by_the_inventory_takes_the_generation_that_is_there(run: Run) -> None:
@@ -145,6 +164,7 @@ def test_a35_short_values_of_the_environment_do_not_blank_out_the_result(run: Ru
         ({"environment": {"VLLM_API_KEY": [SECRET]}}, "VLLM_API_KEY is of type list"),
         ({"instance": "Main"}, "'Main' is not usable"),
         ({"model": None, "version": ""}, "nothing is given for model, version"),
+        ({"unit": ""}, "nothing is given for unit"),
         ({"state": "current"}, "generation"),
         ({"state": "current", "generation": 7}, "no generation 7"),
     ],
