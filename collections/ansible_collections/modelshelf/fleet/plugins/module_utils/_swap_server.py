@@ -106,7 +106,7 @@ class UnitServer:
         if self._place.exists() and self._place.read_bytes() == content.unit.encode():
             return
         # A host that was restarted since the flip may run this generation by the unit of the other one.
-        self.stop()
+        self.stop(())
         replace_file(self._place, content.unit, 0o644)
 
     def _gate(self, generation: int) -> Gate:
