@@ -31,12 +31,13 @@ test: environment
 	@$(MAKE) --no-print-directory lint unit sanity contract fleet || { $(PYTHON) tests/summary.py $(RESULTS); exit 1; }
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
-## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, the engine's contract on vLLM, the store from every source (two hours; no lab may run)
+## make test-full    also from empty caches in a fresh clone, and on the oldest ansible-core, units by ansible-test, the engine's contract on vLLM, the store from every source, faults of swaps (three hours; no lab may run)
 test-full: test
 	@$(MAKE) --no-print-directory full
 	@$(PYTHON) tests/summary.py $(RESULTS)
 
 full: environment
+	$(BIN)/python -m tests.ansible_test units
 	$(PYTEST) -q -s tests/full
 	CONTRACT_VLLM=1 $(BIN)/pytest --junitxml=$(RESULTS)/full-engine.xml -q tests/contract -k vllm
 	@$(PYTHON) -m lab hosts --name test
@@ -61,10 +62,9 @@ lint: environment
 unit: environment
 	$(PYTEST) -q $(PARALLEL) $(COLLECTION)/tests/unit tests/unit tests/render tests/test_roles_arguments.py
 
-## make sanity       ansible-test sanity and units
+## make sanity       ansible-test sanity
 sanity: environment
 	$(BIN)/python -m tests.ansible_test sanity
-	$(BIN)/python -m tests.ansible_test units
 
 # A server that RUSTFS_URL names is one for all tests, which compare what it has before and after: one after the other.
 contract: environment

@@ -194,7 +194,7 @@ def test_every_reason_is_in_one_message(fleet: Fleet) -> None:
     assert run.status != 0
     assert run.changed() == 0
     assert run.row("one").endswith("move: version")
-    message = run.text.partition("this plan cannot work, and nothing was touched:")[2]
+    message = run.text.partition("this plan cannot work, and nothing was stopped:")[2]
     for name in fleet.hosts:
         assert f"- {name}: main wants version v9 of Tiny, which is not on the shelf" in message
     assert "choose one of: v1, v2" in message

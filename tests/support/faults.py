@@ -49,16 +49,15 @@ def stopped_store() -> Iterator[None]:
 
 
 @contextmanager
-def old_server(name: str, port: int, model: str, root: str, *, shared: bool) -> Iterator[int]:
+def old_server(name: str, port: int, model: str, root: str) -> Iterator[int]:
     """An older server on the port of an instance, outside its unit; gives its process.
 
-    `shared`: with SO_REUSEPORT and as the same user, as vLLM itself listens, so that a newer one can listen beside it.
+    With SO_REUSEPORT and as the same user, as vLLM itself listens, so that a newer one can listen beside it.
     """
     place, unit = "/run/old_server.py", "left-over-server.service"
     host(name).check_output(f"cat > {place} <<'END'\n{OLD_SERVER.read_text()}\nEND\n")
-    user = "modelshelf" if shared else "root"
-    program = f"{PYTHON} {place} {ADDRESSES[name]} {port} {model} {root} {'shared' if shared else 'alone'}"
-    host(name).check_output(f"systemd-run --quiet --unit={unit} --uid={user} --collect {program}")
+    program = f"{PYTHON} {place} {ADDRESSES[name]} {port} {model} {root}"
+    host(name).check_output(f"systemd-run --quiet --unit={unit} --uid=modelshelf --collect {program}")
     until(lambda: host(name).run(f"ss -Hltn sport = :{port} | grep -q .").rc == 0, 15, "the old server listens")
     try:
         yield int(host(name).check_output(f"systemctl show -p MainPID --value {unit}"))

@@ -101,6 +101,12 @@ def test_a3_bucket_that_does_not_exist_stops_nothing(kept_unit: None) -> None:
             [{"name": "main", "model": MODEL, "port": 8000, "args": {"port": 1}}],
             "'port'",
         ),
+        (
+            "serve",
+            "vllm_arguments",
+            {"data-parallel-size": 2, "data-parallel-size-local": 1},
+            "this plan cannot work, and nothing was stopped: - gpu1: main: data-parallel-size 2",
+        ),
         ("engine", "vllm_engine_path", "/opt/nosuch", "there is no bin/vllm in /opt/nosuch"),
         ("serve", "vllm_engine_path", "/opt/nosuch", "/opt/nosuch is not a working engine"),
     ],

@@ -90,12 +90,11 @@ def test_a14_mount_that_cannot_start_says_why(down: None) -> None:
     assert "fusermount" in said.partition("PLAY RECAP")[0]
 
 
-@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
-def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object, shared: bool) -> None:
-    """gpu2 is to move as well: the first failure ends the run before it is touched."""
+def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object) -> None:
+    """It shares the port, as vLLM does. gpu2 is to move as well: the first failure ends the run before it is touched."""
     host("gpu1").check_output(f"systemctl stop {SERVER}")
     before = generation("gpu1")
-    with old_server("gpu1", 8000, MODEL, f"{MOUNTPOINT}/v0", shared=shared) as process:
+    with old_server("gpu1", 8000, MODEL, f"{MOUNTPOINT}/v0") as process:
         assert ask("gpu1", "/v1/models")[1]["data"][0]["id"] == MODEL
         run, proof = play(MOVE, FREE), play("--tags=verify", "--limit=gpu1")
     said = " ".join(run.output.split())

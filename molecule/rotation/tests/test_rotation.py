@@ -86,8 +86,9 @@ def rotated(policies: Any) -> Iterator[tuple[Run, Watch]]:
     return run, watch
 
 
-def test_a_limit_is_refused() -> None:
-    run = play("--limit=gpu1", playbook="playbooks/rotate.yml")
+@pytest.mark.parametrize("part", ["--limit=gpu1", f"--extra-vars=modelshelf_only={MODEL}"])
+def test_a_part_of_the_fleet_is_refused(part: str) -> None:
+    run = play(part, playbook="playbooks/rotate.yml")
     assert run.status != 0
     assert "would keep the old key, which this playbook deletes" in " ".join(run.output.split())
 
