@@ -91,7 +91,7 @@ def test_a14_mount_that_cannot_start_says_why(down: None) -> None:
 
 
 def test_old_server_on_the_port_fails_the_gate(down: None, untouched: object) -> None:
-    """It shares the port, as vLLM does. gpu2 is to move as well: the first failure ends the run before it is touched."""
+    """It shares the port, as vLLM does. gpu2 is to move as well: the first failure ends the run before that."""
     host("gpu1").check_output(f"systemctl stop {SERVER}")
     before = generation("gpu1")
     with old_server("gpu1", 8000, MODEL, f"{MOUNTPOINT}/v0") as process:
