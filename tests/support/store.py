@@ -22,6 +22,7 @@ from tests.support.fleet import ADDRESSES, RUNS, SSH_OPTIONS, Run, controller_en
 NAME = "gpu3"
 UNIT = "modelshelf-rustfs.service"
 VOLUME = "/srv/rustfs"
+SETTINGS = "/etc/modelshelf/rustfs"
 ROOT = "/opt/modelshelf/rustfs"
 ACCESS, SECRET = "shelf-root-canary", "canary-root-58f1-%s$x&y"
 GATE_SECONDS = 30
