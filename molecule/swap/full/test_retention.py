@@ -21,6 +21,7 @@ INTERRUPTED = "vllm-0.0.4"
 
 
 def few(*arguments: str) -> Run:
+    """A run that keeps few generations, and moves nothing when all serve v1."""
     run = serve("v1", "--tags=serve", *arguments, vllm_generations_kept=2)
     assert run.status == 0, run.output[-3000:]
     return run
@@ -30,32 +31,35 @@ def generations() -> set[int]:
     return {int(name) for name in host(NAME).check_output(f"ls -A {GENERATIONS}").split()}
 
 
+def linked(link: str) -> set[int]:
+    """The generation that a link names; none without it."""
+    name = host(NAME).run(f"readlink {INSTANCE}/{link}").stdout.strip()
+    return {int(name.rpartition("/")[2])} if name else set()
+
+
 def engines() -> set[str]:
     return set(host(NAME).check_output(f"ls -A {ENGINES}").split())
 
 
 @pytest.fixture(scope="module")
 def added(fleet: None) -> Iterator[list[int]]:
-    """Three generations after those that are there, which are never current. One engine is linked by the first of them,
-    one by the last, two by none."""
+    """Three more generations, never current. The first links the first engine, the others the second."""
     few()
     newest = max(generations())
     numbers = [newest + 1, newest + 2, newest + 3]
-    for number, engine in zip(numbers, ("vllm-0.0.1", "", "vllm-0.0.2"), strict=True):
-        link = f"ln -sfn {ENGINES}/{engine}" if engine else f"cp -a {INSTANCE}/current/engine"
-        host(NAME).check_output(
-            f"cp -a {GENERATIONS}/{newest} {GENERATIONS}/{number} && {link} {GENERATIONS}/{number}/engine"
-            f' && sed -i \'s/"generation": {newest},/"generation": {number},/\' {GENERATIONS}/{number}/release.json'
-        )
+    for number, engine in zip(numbers, ("vllm-0.0.1", "vllm-0.0.2", "vllm-0.0.2"), strict=True):
+        copy = f"{GENERATIONS}/{number}"
+        host(NAME).check_output(f"cp -a {GENERATIONS}/{newest} {copy} && ln -sfn {ENGINES}/{engine} {copy}/engine")
+        host(NAME).check_output(f'sed -i \'s/"generation": .*,/"generation": {number},/\' {copy}/release.json')
     for engine in (*MARKED, INTERRUPTED):
         host(NAME).check_output(f"mkdir -p {ENGINES}/{engine}/bin")
     for engine in MARKED:
         host(NAME).check_output(f"touch {ENGINES}/{engine}/.modelshelf-complete")
     yield numbers
-    folders = [f"{GENERATIONS}/{number}" for number in numbers] + [
-        f"{ENGINES}/{name}" for name in (*MARKED, INTERRUPTED)
-    ]
-    host(NAME).check_output(f"rm -rf {' '.join(folders)}")
+    for number in numbers:
+        host(NAME).check_output(f"rm -rf {GENERATIONS}/{number}")
+    for engine in (*MARKED, INTERRUPTED):
+        host(NAME).check_output(f"rm -rf {ENGINES}/{engine}")
 
 
 def test_check_mode_says_what_would_go_and_leaves_it(added: list[int]) -> None:
@@ -70,7 +74,7 @@ def test_check_mode_says_what_would_go_and_leaves_it(added: list[int]) -> None:
 def test_what_nothing_names_is_gone_and_what_serves_goes_on(added: list[int]) -> None:
     before, there, installed = pids(*HOSTS), generations(), engines()
     assert few().changed() == {NAME: 2}
-    assert generations() == there - {added[0]}
+    assert generations() == there & {*linked("current"), *linked("previous"), *added[1:]}
     assert engines() == installed - {"vllm-0.0.1", "vllm-0.0.3"}
     assert host(NAME).file(f"{INSTANCE}/current/vllm.yaml").exists
     assert pids(*HOSTS) == before

@@ -38,7 +38,7 @@ def kept_generations(instance: Instance, keep: int) -> set[int]:
         named |= {move.before, move.to, move.previous}
     if hold:
         named.add(hold.generation)
-    return named.intersection(numbers) | set(numbers[-keep:])
+    return {number for number in numbers if number in named} | set(numbers[-keep:])
 
 
 def installed_engines(root: str, marker: str) -> list[Path]:
