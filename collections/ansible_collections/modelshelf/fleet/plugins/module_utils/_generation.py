@@ -120,17 +120,17 @@ class Instance:
             raise GenerationError(f"the instance name {name!r} is not usable: 1 to 63 characters of a-z 0-9 -")
         self.name = name
         self.path = Path(root, name)
-        self._generations = self.path / "generations"
+        self.generations = self.path / "generations"
 
     def numbers(self) -> list[int]:
         """The generations that exist, oldest first."""
-        if not self._generations.is_dir():
+        if not self.generations.is_dir():
             return []
-        return sorted(int(entry.name) for entry in self._generations.iterdir() if entry.name.isdigit())
+        return sorted(int(entry.name) for entry in self.generations.iterdir() if entry.name.isdigit())
 
     def directory(self, number: int) -> Path:
         """Where a generation is."""
-        return self._generations / str(number)
+        return self.generations / str(number)
 
     def linked(self, link: str) -> int | None:
         """The generation that `current` or `previous` names, None when there is no such link."""
@@ -198,7 +198,7 @@ class Instance:
 
     def write(self, number: int, content: Content, created_by: str) -> None:
         """Write a generation: complete under its number, or not at all. Raises OSError."""
-        draft = self._generations / f".draft-{number}"
+        draft = self.generations / f".draft-{number}"
         if draft.exists():
             shutil.rmtree(draft)
         make_directory(draft)
@@ -212,7 +212,7 @@ class Instance:
         sync_directory(draft)
         # Renaming onto a generation that another run has written meanwhile fails: it is not empty.
         draft.rename(self.directory(number))
-        sync_directory(self._generations)
+        sync_directory(self.generations)
 
     def flip(self, number: int) -> bool:
         """Make `current` name a generation, and `previous` the one it named before. False when it already does.

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two states of an instance that vllm_generation brings about, each with what it reports."""
+"""The states of an instance that vllm_generation brings about, each with what it reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
@@ -14,6 +14,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation impor
     difference,
     wanted_content,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._retention import kept_generations, remove
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault, read_manifest
 
 DESCRIPTION = ("model", "version", "weights_path", "config", "engine", "unit")
@@ -67,6 +68,17 @@ def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, A
         report.update(current=number, previous=before, restart_needed=False)
     after = {"current": report["current"], "previous": report["previous"]}
     return {"changed": before != number, "diff": {"before": links, "after": after}, **report}
+
+
+def pruned(instance: Instance, keep: int, *, check_mode: bool, warn: Callable[[str], None]) -> dict[str, Any]:
+    """Remove the generations that `kept_generations` does not name. Raises ValueError and JournalError as it does."""
+    numbers, kept = instance.numbers(), kept_generations(instance, keep)
+    unused = [str(number) for number in numbers if number not in kept]
+    removed = sorted(map(int, remove(instance.generations, unused, check_mode=check_mode, warn=warn)))
+    before = sorted({*numbers, *removed})
+    after = [number for number in before if number not in removed]
+    diff = {"before": {"generations": before}, "after": {"generations": after}}
+    return {"changed": bool(removed), "removed": removed, "diff": diff, **_links(instance)}
 
 
 def _digest(weights_path: str, known: Iterable[Content | None], *, check_mode: bool) -> str | None:

@@ -2,13 +2,13 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes generations of a vLLM instance, and flips `current` to one."""
+"""Writes generations of a vLLM instance, flips `current` to one, and removes old ones."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: vllm_generation
-short_description: Write a generation of a vLLM instance, or make one the current generation
+short_description: Write a generation of a vLLM instance, make one the current generation, or remove old ones
 version_added: 0.1.0
 description:
   - A generation is a complete, startable description of an instance. It is numbered and kept on the host.
@@ -16,6 +16,8 @@ description:
     the newest. When all differ, the next one is written, complete or not at all. Nothing is started, stopped or
     flipped.
   - With O(state=current), the link C(current) is made to name O(generation), and C(previous) what it named before.
+  - With O(state=pruned), generations are removed. The newest O(keep) stay, and those that C(current), C(previous), the
+    hold of a rollback or a move under way names. One that cannot be removed is a warning.
 author:
   - Modelshelf contributors (@modelshelf)
 extends_documentation_fragment:
@@ -37,12 +39,17 @@ options:
     description:
       - V(present) makes a generation be there that is what the other options describe.
       - V(current) makes O(generation) the one that is started.
+      - V(pruned) removes the generations that nothing names, except for the newest.
     type: str
-    choices: [present, current]
+    choices: [present, current, pruned]
     default: present
   generation:
     description:
       - The generation that becomes current. Required with O(state=current).
+    type: int
+  keep:
+    description:
+      - How many of the newest generations stay, 2 at least. Required with O(state=pruned).
     type: int
   root:
     description:
@@ -113,6 +120,7 @@ options:
     type: str
     default: ansible
 seealso:
+  - module: modelshelf.fleet.vllm_engines
   - module: modelshelf.fleet.vllm_generation_info
   - module: modelshelf.fleet.vllm_ready
 """
@@ -144,12 +152,18 @@ EXAMPLES = r"""
     instance: main
     state: current
     generation: "{{ described.generation }}"
+
+- name: Remove old ones
+  modelshelf.fleet.vllm_generation:
+    instance: main
+    state: pruned
+    keep: 10
 """
 
 RETURN = r"""
 generation:
   description: The generation that is what was described, or with O(state=current) the one that was asked for.
-  returned: success
+  returned: with O(state=present) and O(state=current)
   type: int
   sample: 4
 current:
@@ -164,13 +178,19 @@ previous:
   sample: 2
 path:
   description: The directory of RV(generation).
-  returned: success
+  returned: with O(state=present) and O(state=current)
   type: str
   sample: /var/lib/modelshelf/instances/main/generations/4
 restart_needed:
   description: Whether RV(generation) is not the one that C(current) names.
-  returned: success
+  returned: with O(state=present) and O(state=current)
   type: bool
+removed:
+  description: The generations that were removed, oldest first.
+  returned: with O(state=pruned)
+  type: list
+  elements: int
+  sample: [1, 2]
 """
 
 from typing import Any
@@ -179,7 +199,13 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import secret_values
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_states import DESCRIPTION, current, present
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_states import (
+    DESCRIPTION,
+    current,
+    present,
+    pruned,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import JournalError
 from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import WeightsFault
 
 
@@ -205,8 +231,9 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "instance": {"type": "str", "required": True},
-            "state": {"type": "str", "choices": ["present", "current"], "default": "present"},
+            "state": {"type": "str", "choices": ["present", "current", "pruned"], "default": "present"},
             "generation": {"type": "int"},
+            "keep": {"type": "int"},
             "root": {"type": "path", "default": "/var/lib/modelshelf/instances"},
             "model": {"type": "str"},
             "version": {"type": "str"},
@@ -218,7 +245,11 @@ def main() -> None:
             "unit": {"type": "str"},
             "created_by": {"type": "str", "default": "ansible"},
         },
-        required_if=[("state", "present", DESCRIPTION), ("state", "current", ("generation",))],
+        required_if=[
+            ("state", "present", DESCRIPTION),
+            ("state", "current", ("generation",)),
+            ("state", "pruned", ("keep",)),
+        ],
         supports_check_mode=True,
     )
     environment = take_environment(module)
@@ -226,9 +257,11 @@ def main() -> None:
         instance = Instance(module.params["root"], module.params["instance"])
         if module.params["state"] == "present":
             result = present(instance, module.params, environment, check_mode=module.check_mode)
-        else:
+        elif module.params["state"] == "current":
             result = current(instance, module.params["generation"], check_mode=module.check_mode)
-    except (GenerationError, WeightsFault, OSError, ValueError) as error:
+        else:
+            result = pruned(instance, module.params["keep"], check_mode=module.check_mode, warn=module.warn)
+    except (GenerationError, JournalError, WeightsFault, OSError, ValueError) as error:
         module.fail_json(msg=f"instance {module.params['instance']}: {error}")
     module.exit_json(**result)
 

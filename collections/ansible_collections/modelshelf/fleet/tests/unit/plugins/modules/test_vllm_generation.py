@@ -33,7 +33,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(module: Any = vllm_generation, version: str = "v1", check: bool = False, **changes: Any) -> dict[str, Any]:
         arguments = {"root": str(tmp_path / "instances"), "instance": "main", **changes}
-        if module is vllm_generation and changes.get("state") != "current":
+        if module is vllm_generation and changes.get("state") not in ("current", "pruned"):
             wanted = {
                 "model": "tiny",
                 "version": version,
@@ -125,6 +125,41 @@ def test_flipping_and_flipping_back(run: Run) -> None:
     }
 
 
+def test_pruned_generations_are_gone_and_no_number_is_used_twice(run: Run, tmp_path: Path) -> None:
+    for port in range(1, 9):
+        run(config={"port": port})
+    for number in (1, 3):
+        run(state="current", generation=number)
+    left = list(range(1, 9))
+    for keep, after in ((5, [1, 3, 4, 5, 6, 7, 8]), (3, [1, 3, 6, 7, 8]), (2, [1, 3, 7, 8])):
+        gone = sorted({*left} - {*after})
+        for check, changed in ((True, True), (False, True), (True, False), (False, False)):
+            result = run(state="pruned", keep=keep, check=check)
+            assert (result["changed"], result["removed"]) == (changed, gone if changed else [])
+            assert (result["current"], result["previous"]) == (3, 1)
+            assert result["diff"]["before"] == {"generations": left if changed else after}
+            assert result["diff"]["after"] == {"generations": after}
+            there = sorted(int(path.name) for path in (tmp_path / "instances/main/generations").iterdir())
+            assert there == (left if check and changed else after)
+        left = after
+    assert run(config={"port": 2})["generation"] == 9
+
+
+def test_pruning_ends_a_removal_that_was_killed(run: Run, tmp_path: Path) -> None:
+    run()
+    rest = tmp_path / "instances/main/generations/.removed-4"
+    rest.mkdir()
+    for check, changed in ((True, True), (False, True), (True, False), (False, False)):
+        result = run(state="pruned", keep=2, check=check)
+        assert (result["changed"], result["removed"]) == (changed, [4] if changed else [])
+        assert rest.exists() == (check and changed)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_pruning_on_a_bare_host(run: Run, check: bool) -> None:
+    assert run(state="pruned", keep=2, check=check)["changed"] is False
+
+
 def test_a34_check_mode_on_a_bare_host(run: Run, tmp_path: Path) -> None:
     bare = {"weights_path": "/srv/nowhere/v1", "engine": {"version": "1", "path": "/opt/nowhere"}}
     result = run(check=True, **bare)
@@ -167,6 +202,8 @@ def test_a35_short_values_of_the_environment_do_not_blank_out_the_result(run: Ru
         ({"unit": ""}, "nothing is given for unit"),
         ({"state": "current"}, "generation"),
         ({"state": "current", "generation": 7}, "no generation 7"),
+        ({"state": "pruned"}, "keep"),
+        ({"state": "pruned", "keep": 1}, "keep is 1: 2 generations stay at least"),
     ],
 )
 def test_refusals_write_nothing_and_show_no_secret(
