@@ -41,9 +41,10 @@ def serve(
     *arguments: str,
     faults: Mapping[str, Mapping[str, str]] | None = None,
     instances: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    playbook: str = "site.yml",
     **more: Any,
 ) -> Run:
-    """Runs site.yml for that version. `faults`: host -> what of tests/double/faults.py its instance has.
+    """Runs a playbook for that version. `faults`: host -> what of tests/double/faults.py its instance has.
 
     `instances`: host -> its instances, where they are others than `MAIN` alone.
     """
@@ -53,7 +54,7 @@ def serve(
         inventory = Path(folder) / "hosts.json"
         # In their group: a host that is beside the groups comes before all others.
         inventory.write_text(json.dumps({"all": {"children": {"gpu": {"hosts": hosts}}}}))
-        return play(variables(version, **more), *arguments, inventories=[inventory] if hosts else [])
+        return play(variables(version, **more), *arguments, inventories=[inventory] if hosts else [], playbook=playbook)
 
 
 def served() -> dict[str, str]:

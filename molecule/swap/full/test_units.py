@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A generation has its unit: a changed one is a move of the same version, under load. The tests depend on their order."""
+"""A generation has its unit: a changed one is a move of the same version. The tests depend on their order."""
 
 from __future__ import annotations
 
