@@ -88,14 +88,13 @@ def test_port_that_is_taken_goes_back_to_the_port_before(load: Load) -> None:
     assert load.failures == []
 
 
-def test_second_model_on_a_host_leaves_the_first_alone(load: Load) -> None:
-    run = on_port(8000, "--tags=swap")
-    assert run.status == 0, run.output[-3000:]
-    before = pids(*HOSTS)
+def test_second_model_comes_to_a_host_under_load(load: Load) -> None:
+    others = pids(*HOSTS[:3])
     run = on_gpu4([MAIN, SECOND])
     assert run.status == 0, run.output[-3000:]
     assert complete("gw1", OTHER, port=8102)
-    assert pids(*HOSTS) == before
+    assert root("gpu4") == f"{MOUNTPOINT}/v1"
+    assert pids(*HOSTS[:3]) == others
     assert gets_requests(load, "gpu4")
     assert load.failures == []
 
@@ -138,14 +137,15 @@ def test_renamed_instance_on_another_port_leaves_the_one_before_alone(load: Load
 
 
 def test_removed_instances_run_on_until_they_are_ended_by_hand(load: Load) -> None:
-    before, second = pids(*HOSTS), pid("gpu4", UNIT)
+    others, second = pids(*HOSTS[:3]), pid("gpu4", UNIT)
     run = serve("v1")
     assert run.status == 0, run.output[-3000:]
-    assert (pids(*HOSTS), pid("gpu4", UNIT)) == (before, second)
+    assert (pids(*HOSTS[:3]), pid("gpu4", UNIT)) == (others, second)
     status = said(serve("v1", playbook="playbooks/status.yml"))
     for name in ("second", "renamed"):
         assert f"gpu4 {name} {OTHER} v2 " in status
     assert status.count("not in the inventory") == 2
+    before = pids(*HOSTS)
     host("gpu4").check_output(END)
     assert "not in the inventory" not in serve("v1", playbook="playbooks/status.yml").output
     assert pids(*HOSTS) == before
