@@ -54,7 +54,7 @@ def on_gpu4(instances: list[dict[str, Any]], *arguments: str, main: str = "v1", 
 
 def known(server: str) -> str:
     """Address, port and weight of a server in the gateway's configuration; empty when it is not in it."""
-    return host("gw1").check_output(f"sed -n 's/^    server {server} //p' /etc/haproxy/haproxy.cfg")
+    return str(host("gw1").check_output(f"sed -n 's/^    server {server} //p' /etc/haproxy/haproxy.cfg"))
 
 
 def gets_requests(load: Load, name: str) -> bool:
@@ -66,7 +66,7 @@ def gets_requests(load: Load, name: str) -> bool:
 
 def test_moved_port_is_followed_by_the_gateway(load: Load) -> None:
     others = pids(*HOSTS[:3])
-    run = on_port(8010)
+    run = on_port(8010, "--tags=serve,gateway")
     assert run.status == 0, run.output[-3000:]
     assert root("gpu4", 8010) == f"{MOUNTPOINT}/v1"
     assert known("gpu4:main") == f"{ADDRESSES['gpu4']}:8010 weight 1"

@@ -15,7 +15,7 @@ GOOD, BAD = {"OOMScoreAdjust": 100}, {"ExecStartPre": "/bin/false"}
 
 def unit(name: str) -> str:
     """The unit of a host's instance, which is that of its current generation."""
-    text = host(name).check_output(f"cat /etc/systemd/system/{SERVER}")
+    text = str(host(name).check_output(f"cat /etc/systemd/system/{SERVER}"))
     assert host(name).check_output(f"cat {INSTANCE}/current/unit.service") == text
     return text
 

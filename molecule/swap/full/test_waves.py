@@ -63,7 +63,7 @@ def test_host_that_is_lost_in_the_middle_of_its_wave_stops_all_that_comes_after(
     before, processes = served(), pids(*HOSTS)
     new = NEW[before["gpu2"]]
     with lost("gpu2", f"""grep -q '"step": "drained"' {INSTANCE}/journal.json"""):
-        run = serve(new, waves(serial))
+        run = serve(new, "--tags=serve,gateway", waves(serial))
     assert run.status != 0
     assert run.recap["gpu2"]["unreachable"] == 1
     assert "Write the configuration" not in run.output.partition("Serve, wave after wave")[2]
@@ -71,7 +71,7 @@ def test_host_that_is_lost_in_the_middle_of_its_wave_stops_all_that_comes_after(
     kept = [name for name in HOSTS if name not in moved]
     assert pids(*kept) == {name: processes[name] for name in kept}
     first = pids(*moved)
-    run = serve(new)
+    run = serve(new, "--tags=serve,gateway")
     assert run.status == 0, run.output[-3000:]
     assert served() == dict.fromkeys(HOSTS, new)
     assert pids(*moved) == first
