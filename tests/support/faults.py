@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.hosts import ssh
+from lab.hosts import podman, ssh
 from lab.settings import CHECKOUT
-from tests.support.fleet import ADDRESSES, SSH_OPTIONS, command, controller_env, host, until
+from tests.support.fleet import ADDRESSES, LAB, SSH_OPTIONS, command, controller_env, host, until
 
 BOOT_SECONDS = 60
 SERVE_SECONDS = 240
@@ -46,6 +46,21 @@ def stopped_store() -> Iterator[None]:
         yield
     finally:
         host("store1").check_output("systemctl start modelshelf-rustfs.service")
+
+
+@contextmanager
+def lost(name: str, when: str) -> Iterator[None]:
+    """Ssh no longer reaches a host from the moment on when the shell there finds `when` true, to the end of the block.
+
+    Its servers go on.
+    """
+    cut = f"until {when}; do sleep 0.1; done; systemctl stop ssh; pkill -x sshd"
+    host(name).check_output("systemd-run --quiet --collect --unit=lost sh -c %s", cut)
+    try:
+        yield
+    finally:
+        podman(LAB, "exec", name, "sh", "-c", "systemctl --quiet stop lost; systemctl start ssh")
+        until(lambda: host(name).run("true").rc == 0, BOOT_SECONDS, f"{name} answers again")
 
 
 @contextmanager

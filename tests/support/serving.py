@@ -66,9 +66,9 @@ def answers(name: str) -> bool:
         return False
 
 
-def root(name: str) -> str:
-    """The directory that a host's server says it serves from."""
-    return str(ask(name, "/v1/models")[1]["data"][0]["root"])
+def root(name: str, port: int = 8000) -> str:
+    """The directory that a host's server says it serves from; raises OSError when there is no answer at all."""
+    return str(ask(name, "/v1/models", port=port)[1]["data"][0]["root"])
 
 
 def show(name: str, unit: str, *properties: str) -> dict[str, str]:

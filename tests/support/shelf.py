@@ -9,21 +9,21 @@ import json
 from typing import Any
 
 import boto3
-import yaml
 from botocore.config import Config
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin
-from lab.settings import CHECKOUT, SECRETS
+from lab.settings import SECRETS
 from tests.support.fleet import ADDRESSES
+from tests.support.serving import CANARIES
 
 ENDPOINT = f"http://{ADDRESSES['store1']}:9000"
-GIVEN = yaml.safe_load((CHECKOUT / "molecule/inventory/group_vars/all.yml").read_text())
 
 
 def pair(who: str) -> tuple[str, str]:
     """Access key and secret of `root`, `writer` or `reader` in the test inventory."""
-    return json.loads(SECRETS.read_text())[f"{who}_access_key"], GIVEN[f"modelshelf_{who}_secret_key"]
+    made = json.loads(SECRETS.read_text())
+    return made[f"{who}_access_key"], CANARIES.get(f"modelshelf_{who}_secret_key", made[f"{who}_secret_key"])
 
 
 def s3(access_key: str, secret_key: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -21,7 +21,7 @@ from tests.support.serving import MODEL, MOUNTPOINT, root
 
 HOSTS = ["gpu1", "gpu2", "gpu3", "gpu4"]
 ENDPOINT = f"http://{ADDRESSES['gw1']}:8101/v1"
-DIRECTORIES = {"v1": MODEL, "v2": f"{MODEL}-next"}
+MAIN: dict[str, Any] = {"name": "main", "model": MODEL, "port": 8000}
 INSTANCE = "/var/lib/modelshelf/instances/main"
 
 _LINE = re.compile(
@@ -30,22 +30,31 @@ _LINE = re.compile(
 
 
 def variables(version: str, **more: Any) -> str:
-    """The argument with which a run has that version in its inventory."""
-    model = {"name": MODEL, "version": version, "directory": str(CACHE / "models" / DIRECTORIES[version])}
+    """The argument with which a run has that version in its inventory. All but v1 have the content of v2."""
+    directory = CACHE / "models" / (MODEL if version == "v1" else f"{MODEL}-next")
+    model = {"name": MODEL, "version": version, "directory": str(directory)}
     return "--extra-vars=" + json.dumps({"modelshelf_models": [model], **more})
 
 
-def serve(version: str, *arguments: str, faults: Mapping[str, Mapping[str, str]] | None = None, **more: Any) -> Run:
-    """Runs site.yml for that version. `faults`: host -> what of tests/double/faults.py its instance has."""
-    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+def serve(
+    version: str,
+    *arguments: str,
+    faults: Mapping[str, Mapping[str, str]] | None = None,
+    instances: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    playbook: str = "site.yml",
+    **more: Any,
+) -> Run:
+    """Runs a playbook for that version. `faults`: host -> what of tests/double/faults.py its instance has.
+
+    `instances`: host -> its instances, where they are others than `MAIN` alone.
+    """
+    faulty = {name: [{**MAIN, "environment": environment}] for name, environment in (faults or {}).items()}
+    hosts = {name: {"modelshelf_instances": given} for name, given in {**faulty, **(instances or {})}.items()}
+    with tempfile.TemporaryDirectory(prefix="hosts-") as folder:
         inventory = Path(folder) / "hosts.json"
-        hosts = {
-            name: {"modelshelf_instances": [{"name": "main", "model": MODEL, "port": 8000, "environment": environment}]}
-            for name, environment in (faults or {}).items()
-        }
         # In their group: a host that is beside the groups comes before all others.
         inventory.write_text(json.dumps({"all": {"children": {"gpu": {"hosts": hosts}}}}))
-        return play(variables(version, **more), *arguments, inventories=[inventory] if faults else [])
+        return play(variables(version, **more), *arguments, inventories=[inventory] if hosts else [], playbook=playbook)
 
 
 def served() -> dict[str, str]:
@@ -64,6 +73,12 @@ def history(name: str) -> dict[str, Any]:
     """The newest line of the history of a host's instance."""
     line: dict[str, Any] = json.loads(host(name).check_output(f"tail -n 1 {INSTANCE}/history.jsonl"))
     return line
+
+
+def step(name: str) -> str:
+    """The step of the move that a host's instance is in the middle of; empty when there is none."""
+    journal = host(name).run(f"cat {INSTANCE}/journal.json")
+    return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
 
 
 @dataclass(frozen=True)

@@ -112,10 +112,24 @@ def test_mistakes_are_refused_before_any_connection(name: str, value: list[objec
     assert "PLAY [Mount the weights]" not in done.stdout
 
 
-def test_an_inventory_that_serves_nothing_says_so(tmp_path: Path) -> None:
-    (tmp_path / "hosts.yml").write_text("all: {hosts: {one: }, vars: {modelshelf_models: []}}\n")
-    argv = [str(BIN / "ansible-playbook"), "-i", str(tmp_path / "hosts.yml"), "playbooks/preflight.yml"]
+def preflight(folder: Path, variables: str, *arguments: str) -> tuple[int, str]:
+    """Exit status and output of the first play on an inventory with the host one, which has `variables`."""
+    (folder / "hosts.yml").write_text(f"all: {{hosts: {{one: }}, vars: {{modelshelf_models: []{variables}}}}}\n")
+    argv = [str(BIN / "ansible-playbook"), "-i", str(folder / "hosts.yml"), "playbooks/preflight.yml", *arguments]
     env = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
     done = subprocess.run(argv, cwd=CHECKOUT, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert "no host of this inventory has modelshelf_instances" in " ".join(done.stdout.split())
+    return done.returncode, " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("variables", ["", ", modelshelf_instances: []"], ids=["none", "empty"])
+def test_an_inventory_that_serves_nothing_says_so(tmp_path: Path, variables: str) -> None:
+    status, said = preflight(tmp_path, variables)
+    assert status == 0, said
+    assert "no host of this inventory has modelshelf_instances" in said
+
+
+@pytest.mark.parametrize(("limit", "scope"), [([], "inventory"), (["--limit=one"], "limit")])
+def test_steps_for_servers_are_refused_where_there_are_none(tmp_path: Path, limit: list[str], scope: str) -> None:
+    status, said = preflight(tmp_path, "", "--tags=store,swap", *limit)
+    assert status != 0
+    assert f"the steps swap are for hosts that have modelshelf_instances, and no host of this {scope} has any" in said

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A changed option of vLLM is a move as well, of the same version. The last file: it leaves the option as it is."""
+"""A changed option of vLLM is a move as well, of the same version. The tests depend on their order."""
 
 from __future__ import annotations
 
