@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 from lab import hosts
@@ -13,13 +12,7 @@ from tests.support.faults import BOOT_SECONDS
 from tests.support.fleet import LAB, host, until
 from tests.support.load import Load
 from tests.support.serving import answers
-from tests.support.swap import ENDPOINT, INSTANCE, logged, now, serve, served
-
-
-def step(name: str) -> str:
-    """The step of the move that a host's instance is in the middle of; empty when there is none."""
-    journal = host(name).run(f"cat {INSTANCE}/journal.json")
-    return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
+from tests.support.swap import ENDPOINT, logged, now, serve, served, step
 
 
 def test_gateway_that_is_reloaded_while_a_host_drains_fails_no_request() -> None:
