@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Moves of gpu1 that are interrupted, under load: it ends on one of the two versions, and has requests again.
 
-A server of these tests stops, starts and serves only when a file is there, so that each step of its move lasts. The
-tests depend on their order.
+The steps of these moves end only when a file is there. The tests depend on their order.
 """
 
 from __future__ import annotations
 
+import getpass
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,11 +37,18 @@ from tests.support.swap import (
 
 ONE = ["--tags=swap", "--limit=gpu1"]
 MAY = "/run/server-may"
-WAITS = {
-    "ExecStartPre": f"/bin/sh -c 'until test -e {MAY}/start; do sleep 0.1; done'",
-    "Environment": [f"DOUBLE_STOP={MAY}/stop", f"DOUBLE_START={MAY}/gate"],
+WAITS = [f"DOUBLE_STOP={MAY}/stop", f"DOUBLE_START={MAY}/gate"]
+SLOW: dict[str, Any] = {
+    "vllm_service_directives": {"Environment": WAITS},
+    "vllm_start_budget": 120,
+    "vllm_stop_timeout": 60,
 }
-SLOW: dict[str, Any] = {"vllm_service_directives": WAITS, "vllm_start_budget": 120, "vllm_stop_timeout": 120}
+
+# In front of the real one, for as long as a step is held: systemd is told of a start after it has read its units.
+SYSTEMCTL = f"""#!/bin/sh
+test "$1" != daemon-reload || until test -e {MAY}/start; do sleep 0.1; done
+exec /usr/bin/systemctl "$@"
+"""
 
 MINUTE = "Stop the server, flip it to the generation, start and prove it"
 MOMENTS = [
@@ -62,7 +70,7 @@ def load(fleet: None) -> Iterator[Load]:
 
 @pytest.fixture(scope="module", autouse=True)
 def slow(fleet: None) -> Iterator[None]:
-    """gpu1 waits for its files from the first test to the last; then it serves v1 as before."""
+    """The server of gpu1 waits for files from the first test to the last; then it serves v1 as before."""
     run = serve("v2", "--tags=publish")
     assert run.status == 0, run.output[-3000:]
     allow("stop", "start", "gate")
@@ -81,11 +89,13 @@ def allow(*steps: str) -> None:
 @contextmanager
 def held(at: str) -> Iterator[None]:
     """A move of gpu1 does not get beyond that step inside the block."""
-    host("gpu1").check_output(f"rm -f {MAY}/{at}")
+    front = "/usr/sbin/systemctl"
+    host("gpu1").check_output(f"cat > {front} <<'END'\n{SYSTEMCTL}END\nchmod +x {front} && rm -f {MAY}/{at}")
     try:
         yield
     finally:
         allow("stop", "start", "gate")
+        host("gpu1").check_output(f"rm {front}")
 
 
 def versions() -> tuple[str, str]:
@@ -144,7 +154,7 @@ def test_run_after_these_changes_nothing(load: Load) -> None:
 def test_controller_killed_over_a_version_that_does_not_serve(load: Load) -> None:
     """The host goes back by itself, and recover.yml says why it did."""
     old, new = versions()
-    fault = {**SLOW, "vllm_service_directives": {**WAITS, "Environment": [*WAITS["Environment"], "DOUBLE_MODEL_ID=x"]}}
+    fault = {**SLOW, "vllm_service_directives": {"Environment": [*WAITS, "DOUBLE_MODEL_ID=x"]}}
     with held("gate"):
         interrupted_play(MINUTE, signal.SIGKILL, variables(new, **fault), *ONE, when=lambda: step("gpu1") == "gate")
     until(lambda: step("gpu1") == "reverted", SERVE_SECONDS, "the host goes back by itself")
@@ -172,7 +182,7 @@ def test_second_controller_is_told_to_wait(load: Load) -> None:
     for second in seconds:
         said = " ".join(second.output.split())
         assert second.status != 0
-        assert "is moving the instance main to generation" in said
+        assert f"{getpass.getuser()}@{socket.gethostname()} is moving the instance main to generation" in said
         assert "(step gate). Wait until that run" in said
     assert_in_service()
     assert (served()["gpu1"], pid("gpu1")) == (new, server)
@@ -183,9 +193,10 @@ def test_second_controller_is_told_to_wait(load: Load) -> None:
 def test_host_restarted_in_the_middle_of_a_move(load: Load) -> None:
     """In its gate. It serves the new version after that, and recover.yml proves it."""
     _old, new = versions()
+    shortly = {**SLOW, "vllm_stop_timeout": 5}  # a server that loads does not hear SIGTERM
     with ThreadPoolExecutor(1) as pool:
         with held("gate"):
-            running = pool.submit(serve, new, *ONE, **SLOW)
+            running = pool.submit(serve, new, *ONE, **shortly)
             until(lambda: step("gpu1") == "gate", SERVE_SECONDS, "the move is in the gate")
             restart_host("gpu1")
         assert running.result().status != 0
