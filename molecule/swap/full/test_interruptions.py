@@ -121,7 +121,7 @@ def assert_in_service() -> None:
 
 @pytest.mark.parametrize(("at", "task"), MOMENTS, ids=[at for at, _ in MOMENTS])
 def test_controller_killed_at_any_step(load: Load, at: str, task: str) -> None:
-    """The host ends by itself what it has begun; recover.yml gives it requests again."""
+    """The host ends by itself what it has begun; recover.yml gives it requests again, and the next move can begin."""
     old, new = versions()
     carried_out = at not in ("begun", "drained")
     with held(at):
@@ -138,17 +138,18 @@ def test_controller_killed_at_any_step(load: Load, at: str, task: str) -> None:
     recovered()
     line = history("gpu1")
     assert (line["action"], line["result"]) == ("recover", "served" if carried_out else "abandoned")
-    run = serve(new, *ONE, **SLOW)
-    assert run.status == 0, run.output[-3000:]
-    assert served()["gpu1"] == new
     assert load.failures == []
 
 
-def test_run_after_these_changes_nothing(load: Load) -> None:
+def test_run_after_these_moves_it_and_the_next_changes_nothing(load: Load) -> None:
+    _old, new = versions()
+    run = serve(new, *ONE, **SLOW)
+    assert run.status == 0, run.output[-3000:]
     server = pid("gpu1")
-    run = serve(served()["gpu1"], *ONE, **SLOW)
+    run = serve(new, *ONE, **SLOW)
     assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
-    assert pid("gpu1") == server
+    assert (served()["gpu1"], pid("gpu1")) == (new, server)
+    assert load.failures == []
 
 
 def test_controller_killed_over_a_version_that_does_not_serve(load: Load) -> None:
