@@ -83,8 +83,9 @@ def old_server(name: str, port: int, model: str, root: str) -> Iterator[int]:
 def interrupted_play(
     marker: str, with_signal: signal.Signals, *arguments: str, when: Callable[[], bool] = lambda: True
 ) -> str:
-    """Runs site.yml and sends it a signal, with all its processes, once its output has `marker`; returns the output.
+    """Runs site.yml and sends it and its group of processes a signal once its output has `marker`; returns the output.
 
+    SIGKILL lets the task that is under way come to its end: Ansible gives each a group of its own.
     `when`: what has to have happened on the hosts as well.
     """
     running = subprocess.Popen(

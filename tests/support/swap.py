@@ -81,6 +81,14 @@ def step(name: str) -> str:
     return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
 
 
+def is_drained(name: str) -> bool:
+    """Whether the gateway sends a host's instance no new requests."""
+    state = host("gw1").check_output("echo show servers state | socat -t10 stdio unix-connect:/run/haproxy/admin.sock")
+    weights = [line.split()[7] for line in state.splitlines() if f" {name}:main " in line]
+    assert len(weights) == 1, state
+    return weights == ["0"]
+
+
 @dataclass(frozen=True)
 class Logged:
     """A request as the gateway saw it, in seconds since 1970. `whole`: its server has given all of an answer."""
