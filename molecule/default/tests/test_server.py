@@ -165,8 +165,8 @@ def test_a29_unit_and_engine_have_the_same_start_budget(name: str) -> None:
 
 def test_a29_every_budget_follows_one_variable() -> None:
     said = play("--check", "--diff", "--tags=serve", "--limit=gpu1", "--extra-vars=vllm_start_budget=1234").output
-    assert "\n+TimeoutStartSec=1234\n" in said
-    assert "\n+Environment=VLLM_ENGINE_READY_TIMEOUT_S=1234\n" in said
+    assert re.search(r"^\+ +- TimeoutStartSec=1234$", said, re.M)
+    assert re.search(r"^\+ +- Environment=VLLM_ENGINE_READY_TIMEOUT_S=1234$", said, re.M)
     gate = play(
         "--tags=verify", "--limit=gpu1", "--extra-vars=vllm_start_budget=1234", "-vvv", ANSIBLE_INJECT_INVOCATION="1"
     )
