@@ -30,12 +30,13 @@ def restart_host(name: str) -> None:
     subprocess.run(ssh(ADDRESSES[name], "systemctl", "reboot"), capture_output=True)
     # The connection that is kept open does not survive: new ones must not try to use it.
     subprocess.run(["ssh", *SSH_OPTIONS.split(), "-O", "exit", f"root@{ADDRESSES[name]}"], capture_output=True)
+    question = "test ! -e /run/before-the-restart && systemctl list-jobs"
+    until(lambda: _reached(name, question), BOOT_SECONDS, f"{name} boots")
 
-    def booted() -> bool:
-        question = "test ! -e /run/before-the-restart && systemctl list-jobs"
-        return subprocess.run(ssh(ADDRESSES[name], question), capture_output=True).returncode == 0
 
-    until(booted, BOOT_SECONDS, f"{name} boots")
+def _reached(name: str, question: str) -> bool:
+    """Whether a host answers a command with success, on a connection of its own."""
+    return subprocess.run(ssh(ADDRESSES[name], question), capture_output=True).returncode == 0
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def lost(name: str, when: str) -> Iterator[None]:
         yield
     finally:
         podman(LAB, "exec", name, "sh", "-c", "systemctl --quiet stop lost; systemctl start ssh")
-        until(lambda: host(name).run("true").rc == 0, BOOT_SECONDS, f"{name} answers again")
+        until(lambda: _reached(name, "true"), BOOT_SECONDS, f"{name} answers again")
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def test_host_that_is_lost_in_the_middle_of_its_wave_stops_all_that_comes_after(
     """gpu2 is lost when it has been drained: with gpu1 in its wave, that one is not stopped either."""
     before, processes = served(), pids(*HOSTS)
     new = NEW[before["gpu2"]]
-    with lost("gpu2", f"""grep -q '"step": "drained"' {INSTANCE}/journal.json"""):
+    with lost("gpu2", f"""grep -qs '"step": "drained"' {INSTANCE}/journal.json"""):
         run = serve(new, "--tags=serve,gateway", waves(serial))
     assert run.status != 0
     assert run.recap["gpu2"]["unreachable"] == 1
