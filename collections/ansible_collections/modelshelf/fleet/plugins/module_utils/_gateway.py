@@ -75,6 +75,12 @@ def gateway_pools(
                 f" and {server['served_names']}: some requests would find none of them. Give both the same served_names"
             )
         pool.append({**server, "weight": 0 if (server["pool"], server["name"]) in drained else 1})
+    for idle in pools.values():
+        if not idle["servers"]:
+            raise ValueError(
+                f"gateway_endpoints: {idle['model']!r} has the port {idle['port']}, and no host an instance that serves"
+                " it: every request would fail. Give a host one, or take the endpoint out"
+            )
     return list(pools.values())
 
 

@@ -49,10 +49,17 @@ def test_servers_are_those_of_the_inventory_where_the_role_has_them_listen() -> 
 
 
 def test_every_endpoint_has_a_pool_and_its_servers() -> None:
-    first, second = pools(host("gpu1", instance("main")), host("gpu2", instance("main")))
+    both = host("gpu2", instance("main"), instance("b", "two", 8001))
+    first, second = pools(host("gpu1", instance("main")), both)
     assert (first["model"], first["name"], first["port"]) == ("Org/Opt", "org-opt", 8080)
     assert [(server["name"], server["weight"]) for server in first["servers"]] == [("gpu1:main", 1), ("gpu2:main", 1)]
-    assert (second["port"], second["servers"]) == (8081, [])
+    assert (second["port"], [server["name"] for server in second["servers"]]) == (8081, ["gpu2:b"])
+
+
+def test_endpoint_without_a_server_is_refused() -> None:
+    message = "'two' has the port 8081, and no host an instance that serves it"
+    with pytest.raises(ValueError, match=message):
+        pools(host("gpu1", instance("main")))
 
 
 def test_drains_of_the_current_configuration_are_kept_in_their_own_pool_alone() -> None:
@@ -64,7 +71,8 @@ backend other
     server gpu2:main 10.0.0.2:8000 weight 0
 """
     assert drained_servers(current) == {("org-opt", "gpu1:main"), ("other", "gpu2:main")}
-    pool = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), current=current)[0]
+    servers = [host(name, instance("main")) for name in ("gpu1", "gpu2")]
+    pool = pools(*servers, endpoints=ENDPOINTS[:1], current=current)[0]
     assert [server["weight"] for server in pool["servers"]] == [0, 1]
 
 
