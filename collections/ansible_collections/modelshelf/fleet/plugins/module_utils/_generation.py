@@ -10,16 +10,12 @@ A generation never changes after it was written. Standard library and Python 3.9
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import posixpath
 import re
 import shutil
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +24,9 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._durable import (
     sync_directory,
     write_file,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import (
-    env_file,
-    env_values,
-    parse_vllm_yaml,
-    vllm_yaml,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_content import FORMAT, Content
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_files import parse_vllm_yaml
 
-FORMAT = 1
 _UNIT = "unit.service"
 """A generation that was written before this file was part of it has none; its `unit` is empty."""
 _INSTANCE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -45,71 +36,6 @@ _PER_WRITE = ("generation", "created", "created_by")
 
 class GenerationError(Exception):
     """A generation that cannot be written, found or used."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """What would be started, as the bytes of its files: two equal contents are the same to vLLM."""
-
-    release: Mapping[str, Any]
-    vllm_yaml: str
-    env: str = field(repr=False)
-    engine: str
-    unit: str
-
-    def shown(self) -> dict[str, Any]:
-        """The content fit to be shown: variables of the environment by name only."""
-        return {
-            "release": dict(self.release),
-            "vllm.yaml": parse_vllm_yaml(self.vllm_yaml),
-            "environment": sorted(env_values(self.env)),
-            "unit": self.unit.splitlines(),
-        }
-
-
-def wanted_content(
-    *,
-    instance: str,
-    model: str,
-    version: str,
-    weights_path: str,
-    manifest_digest: str | None,
-    config: Mapping[str, Any],
-    environment: Mapping[str, Any],
-    engine: Mapping[str, Any],
-    unit: str,
-) -> Content:
-    """The content that these inputs describe. Raises ValueError that names an input which cannot be used."""
-    text = vllm_yaml(config)
-    path = posixpath.normpath(engine["path"])
-    release = {
-        "format": FORMAT,
-        "instance": instance,
-        "model": model,
-        "version": version,
-        "weights_path": weights_path,
-        "manifest_digest": manifest_digest,
-        "engine": {**{key: value for key, value in engine.items() if value is not None}, "path": path},
-        "config_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "unit_sha256": hashlib.sha256(unit.encode()).hexdigest(),
-    }
-    return Content(release, text, env_file(environment), path, unit)
-
-
-def difference(old: Content | None, new: Content) -> dict[str, Any]:
-    """`before` and `after`, as Ansible shows them. Of the environment only names, and which have another value."""
-    before: dict[str, Any] = old.shown() if old else {}
-    after = new.shown()
-    if old:
-        ours, theirs = env_values(old.env), env_values(new.env)
-        after["environment"] = [
-            name if ours.get(name) == theirs[name] or name not in ours else f"{name} (changed)"
-            for name in sorted(theirs)
-        ]
-        # A file that was edited by hand can differ without any of what is shown here.
-        if old != new and before == after:
-            after["note"] = "the files of the generation are not as they were written"
-    return {"before": before, "after": after}
 
 
 class Instance:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import Instance
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_content import (
     Content,
-    Instance,
     difference,
     wanted_content,
 )

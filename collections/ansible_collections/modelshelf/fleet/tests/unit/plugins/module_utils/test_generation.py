@@ -5,40 +5,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
-    Content,
-    GenerationError,
-    Instance,
-    difference,
-    instances,
-    wanted_content,
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance, instances
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_content import difference
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.generation_contents import (
+    SECRET,
+    UNIT,
+    content,
 )
-
-SECRET = "canary-key"
-UNIT = "[Service]\nUser=modelshelf\n"
-
-
-def content(**changes: Any) -> Content:
-    wanted: dict[str, Any] = {
-        "instance": "main",
-        "model": "tiny",
-        "version": "v1",
-        "weights_path": "/srv/w/tiny/v1",
-        "manifest_digest": "sha256:1",
-        "config": {"model": "/srv/w/tiny/v1", "port": 8000},
-        "environment": {"VLLM_API_KEY": SECRET, "A": "1"},
-        "engine": {"runtime": "venv", "version": "0.32.0", "path": "/opt/engines/vllm-0.32.0/"},
-        "unit": UNIT,
-    }
-    return wanted_content(**{**wanted, **changes})
 
 
 @pytest.fixture
@@ -93,32 +72,6 @@ def test_the_secret_is_in_no_file_that_others_can_read(main: Instance) -> None:
     texts = [path for path in main.directory(1).iterdir() if path.is_file() and SECRET in path.read_text()]
     assert [path.name for path in texts] == ["env"]
     assert SECRET not in f"{content()} {content().shown()}"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"version": "v2"},
-        {"manifest_digest": "sha256:2"},
-        {"config": {"model": "/srv/w/tiny/v1", "port": 8001}},
-        {"environment": {"VLLM_API_KEY": "other", "A": "1"}},
-        {"engine": {"runtime": "venv", "version": "0.33.0", "path": "/opt/engines/vllm-0.33.0"}},
-        {"unit": UNIT + "MemoryMax=1G\n"},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_every_part_makes_another_content(change: dict[str, Any]) -> None:
-    assert content(**change) != content()
-    shown = difference(content(), content(**change))
-    assert shown["before"] != shown["after"]
-    assert SECRET not in json.dumps(shown)
-
-
-def test_a_difference_shows_which_variables_changed() -> None:
-    new = content(environment={"VLLM_API_KEY": "other", "B": "1", "A": "1"})
-    assert difference(content(), new)["after"]["environment"] == ["A", "B", "VLLM_API_KEY (changed)"]
-    assert difference(None, content())["before"] == {}
-    assert difference(content(), content())["before"] == difference(content(), content())["after"]
 
 
 def test_a_file_that_was_edited_is_another_content(main: Instance) -> None:

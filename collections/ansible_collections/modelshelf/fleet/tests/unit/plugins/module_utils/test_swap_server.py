@@ -12,11 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _swap_server
-from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import (
-    GenerationError,
-    Instance,
-    wanted_content,
-)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_content import wanted_content
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Journal, Move
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import Owner
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import DRAINED, REVERTED, ServerFault, Swap
