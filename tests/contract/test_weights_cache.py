@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -14,87 +13,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _weights
-from ansible_collections.modelshelf.fleet.plugins.module_utils._rclone import ask, cache_of
-from ansible_collections.modelshelf.fleet.plugins.modules import weights_cache
-from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
 from tests.contract.playing import REPOSITORY
 from tests.contract.s3_server import Server
-from tests.support.rclone_shelf import READ_ONLY, USER, Shelf
+from tests.support.cached_mount import SIZE, CachedMount
+from tests.support.rclone_shelf import READ_ONLY, USER
 from tests.support.rustfs_server import RunningServer
-
-SIZE = 3_000_000
-
-
-def files(seed: int) -> dict[str, bytes]:
-    """Two files with content of their own for each version, larger than what rclone reads ahead of a reader's end."""
-    return {"config.json": b"{}", "model.safetensors": bytes([seed]) * SIZE, "empty": b""}
-
-
-class Host(Shelf):
-    """A host with a cached mount of the model, and instances that say what they use."""
-
-    def publish(self, *versions: str) -> None:
-        for version in versions:
-            publish(self.model / version, files(ord(version[-1])))
-
-    def instance(self, name: str, current: int | None = None, previous: int | None = None, **versions: str) -> None:
-        """An instance with generations `g1`, `g2`, ... of versions."""
-        place = self.home / "instances" / name
-        for number, version in ((key.lstrip("g"), value) for key, value in versions.items()):
-            release = place / "generations" / number / "release.json"
-            release.parent.mkdir(parents=True)
-            release.write_text(json.dumps({"format": 1, "model": "tiny", "version": version}))
-        for link, target in (("current", current), ("previous", previous)):
-            (place / link).unlink(missing_ok=True)
-            if target:
-                (place / link).symlink_to(f"generations/{target}")
-
-    def run(self, version: str, *, check_mode: bool = False, **changes: Any) -> dict[str, Any]:
-        """What the module answers."""
-        arguments = {
-            "path": str(self.mountpoint / version),
-            "mountpoint": str(self.mountpoint),
-            "user": USER,
-            "rc": str(self.rc),
-            "cache": str(self.cache),
-            "instances": str(self.home / "instances"),
-            "timeout": 10,
-            "_ansible_check_mode": check_mode,
-            **changes,
-        }
-        out = io.StringIO()
-        with patch_module_args(arguments), redirect_stdout(out), pytest.raises(SystemExit):
-            weights_cache.main()
-        answer: dict[str, Any] = json.loads(out.getvalue())
-        return answer
-
-    def reads(self, version: str) -> bool:
-        """Whether a process that opens all files of the version anew reads them whole and right, none from memory."""
-        for place in (self.mountpoint / version, self.cache):
-            for path in [path for path in place.rglob("*") if path.is_file()]:
-                with path.open("rb") as file:
-                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        place, origin = self.mountpoint / version, self.model / version
-        command = ["timeout", "20", "diff", "--recursive", str(place), str(origin)]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-    def fetched(self) -> int:
-        """The bytes that this rclone has read from the store."""
-        return int(ask(str(self.rc), "core/stats", 10)["bytes"])
-
-    def cached(self) -> set[str]:
-        """The versions of which a file with content lies in the cache."""
-        found = cache_of(str(self.rc), str(self.cache), "tiny", 10)
-        assert found
-        return {version for version, size in found.versions().items() if size > SIZE}
 
 
 @pytest.fixture
@@ -106,14 +34,14 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture
-def host(home: Path, server: Server) -> Iterator[Host]:
-    host = Host(home, server)
+def host(home: Path, server: Server) -> Iterator[CachedMount]:
+    host = CachedMount(home, server)
     yield host
     host.close()
 
 
 def test_warm_version_is_read_without_the_store_also_after_a_restart(home: Path, fresh_server: RunningServer) -> None:
-    host = Host(home, fresh_server)
+    host = CachedMount(home, fresh_server)
     host.publish("v1", "v2")
     host.instance("main", g1="v1", current=1)
     host.mount_cached()
@@ -144,7 +72,7 @@ def test_warm_version_is_read_without_the_store_also_after_a_restart(home: Path,
         host.close()
 
 
-def test_a18_version_newer_than_a_listing_of_ten_years_is_seen(host: Host) -> None:
+def test_a18_version_newer_than_a_listing_of_ten_years_is_seen(host: CachedMount) -> None:
     host.publish("v1")
     host.mount_cached()
     host.verify("v1", rc=str(host.rc))
@@ -157,7 +85,7 @@ def test_a18_version_newer_than_a_listing_of_ten_years_is_seen(host: Host) -> No
     )
 
 
-def test_what_nobody_uses_leaves_the_cache_and_nothing_else_does(host: Host) -> None:
+def test_what_nobody_uses_leaves_the_cache_and_nothing_else_does(host: CachedMount) -> None:
     host.publish("v1", "v2", "v3", "v4", "v5")
     host.mount_cached()
     assert all(host.reads(version) for version in ("v1", "v2", "v3", "v4"))
@@ -185,7 +113,7 @@ def test_what_nobody_uses_leaves_the_cache_and_nothing_else_does(host: Host) -> 
     assert host.cached() == {"v2", "v3", "v5"}
 
 
-def test_budget_that_does_not_hold_old_and_new_is_refused_with_the_numbers(host: Host) -> None:
+def test_budget_that_does_not_hold_old_and_new_is_refused_with_the_numbers(host: CachedMount) -> None:
     host.publish("v1", "v2")
     host.instance("main", g1="v1", current=1)
     needed = sum(path.stat().st_size for path in host.model.rglob("*") if path.is_file())
@@ -200,7 +128,7 @@ def test_budget_that_does_not_hold_old_and_new_is_refused_with_the_numbers(host:
     assert host.cached() == {"v1", "v2"}
 
 
-def test_hashes_are_compared_in_the_read_that_fills_the_cache(host: Host) -> None:
+def test_hashes_are_compared_in_the_read_that_fills_the_cache(host: CachedMount) -> None:
     host.publish("v1", "v2")
     (host.model / "v2" / "model.safetensors").write_bytes(bytes(SIZE))
     host.mount_cached()
@@ -209,7 +137,7 @@ def test_hashes_are_compared_in_the_read_that_fills_the_cache(host: Host) -> Non
     assert "model.safetensors: expected SHA-256" in host.run("v2", check="hashes")["msg"]
 
 
-def test_mounts_without_a_cache_are_left_alone(host: Host) -> None:
+def test_mounts_without_a_cache_are_left_alone(host: CachedMount) -> None:
     host.publish("v1")
     bare = host.run("v1", check_mode=True, user="nosuchuser")
     assert bare["changed"] and "would be read into" in bare["skipped_reason"]
@@ -227,7 +155,7 @@ def test_mounts_without_a_cache_are_left_alone(host: Host) -> None:
     assert f"has its cache at {host.home}/elsewhere/vfs/" in refused and f"below {host.cache}/vfs" in refused
 
 
-def test_role_fills_caches_once_and_empties_them_of_what_nobody_uses(host: Host) -> None:
+def test_role_fills_caches_once_and_empties_them_of_what_nobody_uses(host: CachedMount) -> None:
     host.publish("v1", "v2")
     host.mount_cached("--buffer-size", "0")  # or looking at both ends of a file of this size reads all of it
     assert host.reads("v1"), "which no instance uses"
