@@ -12,7 +12,7 @@ import pytest
 from tests.support.fleet import ADDRESSES, SERVING, host, play
 from tests.support.serving import pids
 
-TAGS = "store access publish mount engine serve verify swap".split()
+TAGS = "store access publish mount engine stage serve verify swap".split()
 
 
 def logins(name: str) -> int:

@@ -59,6 +59,19 @@ def assert_nothing_was_stopped(run: Run, before: dict[str, tuple[int, int]], loa
     assert load.failures == []
 
 
+def test_version_that_is_staged_alone(load: Load, version: str) -> None:
+    """For days, if need be; the swap brings nothing more."""
+    before, bytes_of_weights = pids(*HOSTS), f"stat -c %s {PRESENT}/{version}/model.safetensors"
+    assert host("gpu1").run(bytes_of_weights).rc != 0
+    run = serve(version, "--tags=stage")
+    assert run.status == 0, run.output[-3000:]
+    assert pids(*HOSTS) == before
+    assert {int(host(name).check_output(bytes_of_weights)) > 1_000_000 for name in HOSTS} == {True}
+    again = serve(version, "--tags=stage")
+    assert (again.status, again.changed()) == (0, {}), again.output[-3000:]
+    assert load.failures == []
+
+
 def said(run: Run) -> str:
     return " ".join(run.output.split())
 
