@@ -128,6 +128,21 @@ def test_budget_that_does_not_hold_old_and_new_is_refused_with_the_numbers(host:
     assert host.cached() == {"v1", "v2"}
 
 
+def test_file_system_that_is_full_is_named(host: CachedMount) -> None:
+    host.publish("v1", "v2")
+    host.mount_cached()
+    host.run("v1")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", host.cache], check=True)
+    try:
+        unread, refused = str(host.fault("v2")), host.run("v2")["msg"]
+    finally:
+        subprocess.run(["umount", "--lazy", host.cache], check=True)
+    assert "model.safetensors: cannot be read: Input/output error" in unread
+    assert "room on its file system" in unread and "Publish" not in unread
+    assert re.search(r"2\.\d MiB too little\. Make room on its file system\. Nothing was read", refused)
+    assert host.run("v2")["changed"] and host.reads("v2")
+
+
 def test_hashes_are_compared_in_the_read_that_fills_the_cache(host: CachedMount) -> None:
     host.publish("v1", "v2")
     (host.model / "v2" / "model.safetensors").write_bytes(bytes(SIZE))

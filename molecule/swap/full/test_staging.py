@@ -17,9 +17,9 @@ from tests.support.shelf import pair, s3
 from tests.support.swap import HOSTS, now, serve, served
 
 CACHE = f"/var/cache/modelshelf/rclone/{MODEL}"
-PRESENT = f"{CACHE}/vfs/shelf/models/{MODEL}"
-RATE = 400_000
-"""Bytes per second, with which the 3 MB of a version take long enough for something to happen meanwhile."""
+PRESENT = f"{CACHE}/vfs/shelf-{MODEL}/models/{MODEL}"
+RATE = 200_000
+"""Bytes per second, with which the 1.7 MB of a version take long enough for something to happen meanwhile."""
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_disk_without_room(load: Load, version: str) -> None:
     before = pids(*HOSTS)
     with disk("gpu3", "1m"):
         run = serve(version, "--tags=swap")
-    assert "too little. Make room on its file system. Nothing was read" in said(run)
+    assert "room on its file system" in said(run)
     assert_nothing_was_stopped(run, before, load)
 
 
@@ -97,9 +97,9 @@ def test_disk_that_fills_up_meanwhile(load: Load, version: str) -> None:
         fill = f"until test -s {PRESENT}/{version}/model.safetensors; do sleep 0.1; done; cat /dev/zero > {CACHE}/other"
         host("gpu3").check_output("systemd-run --quiet --collect --unit=fills sh -c %s", fill)
         run = serve(version, "--tags=swap", weights_warm_bandwidth=RATE)
-        assert host("gpu3").check_output(f"stat -c %s {CACHE}/other") > "4"
+        assert int(host("gpu3").check_output(f"stat -c %s {CACHE}/other")) > 1_000_000
     assert_nothing_was_stopped(run, before, load)
-    assert "no space left on device" in said(run) or f"did not keep all of {version}" in said(run)
+    assert "room on its file system" in said(run) or f"did not keep all of {version}" in said(run)
     run = serve(version, "--tags=swap")
     assert run.status == 0, run.output[-3000:]
     assert served() == dict.fromkeys(HOSTS, version)

@@ -32,6 +32,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._weights import (
 )
 
 _READERS = 8
+_UNREAD = "Look into the journal of its mount, at the store, and whether the cache has room on its file system"
 _BLOCK = 4 << 20
 _NAMED = 10
 
@@ -115,6 +116,7 @@ def check_files(
 
     listed: set[str] = set()
     faults: dict[str, str] = {}
+    unread: set[str] = set()
     for answer in answers(work, identity, timeout, f"reading the files of {root}"):
         if "listed" in answer:
             listed.add(answer["listed"])
@@ -123,6 +125,7 @@ def check_files(
         else:
             why = _difference(answer, expected[answer["path"]], reading.hashes)
             faults.update({answer["path"]: f"{answer['path']}: {why}"} if why else {})
+            unread.update([answer["path"]] if "why" in answer else [])
     missing, extra = sorted(set(expected) - listed), sorted(listed - set(expected))
     groups = {
         "in the manifest, not on the mount": missing,
@@ -131,10 +134,10 @@ def check_files(
     }
     found = [f"{title}: {_some(names)}" for title, names in groups.items() if names]
     if found:
+        damaged = missing or extra or faults.keys() - unread
+        advice = "Publish the model again under a new version" if damaged else _UNREAD
         raise WeightsFault(
-            DAMAGED,
-            f"{root}, read as uid {identity.uid}, is not what its manifest says. {'; '.join(found)}."
-            " Publish the model again under a new version",
+            DAMAGED, f"{root}, read as uid {identity.uid}, is not what its manifest says. {'; '.join(found)}. {advice}"
         )
 
 
