@@ -107,6 +107,22 @@ def test_a_key_that_is_refused_is_not_tried_again() -> None:
         prove(S3(create_bucket=(99, 403, "AccessDenied")))
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "of_the_drives"),
+    [
+        (500, "InternalError", True),
+        (503, "SlowDown", True),
+        (403, "AccessDenied", False),
+        (403, "RequestTimeTooSkewed", False),
+        (409, "BucketAlreadyExists", False),
+    ],
+)
+def test_the_drives_are_suspected_only_where_they_can_be_the_cause(status: int, code: str, of_the_drives: bool) -> None:
+    with pytest.raises(StoreError, match="the proof that the store stores failed at the step 'make bucket'") as caught:
+        prove(S3(create_bucket=(99, status, code)))
+    assert ("full disk" in str(caught.value)) is of_the_drives
+
+
 def test_other_content_is_no_proof() -> None:
     store = S3()
     store.change = lambda content: content[:-1]
