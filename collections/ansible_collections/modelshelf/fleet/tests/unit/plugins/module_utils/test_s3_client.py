@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -133,6 +134,31 @@ def test_unusable_endpoint_is_refused_without_repeating_it(endpoint: str) -> Non
     with pytest.raises(StoreError) as caught:
         connection_from({**GIVEN, "endpoint": endpoint})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://store1:90000",
+        "http://store1:0",
+        "http://store1:abc",
+        "http://store1:",
+        "http://:9000",
+        "http://?x",
+        "http://[::1:39417",
+        "http://[]:9000",
+        "http://store1:9000?a=b",
+        "http://store1:9000#a",
+    ],
+)
+def test_half_an_endpoint_is_refused_by_its_name_and_value(endpoint: str) -> None:
+    with pytest.raises(StoreError, match=re.escape(f"endpoint is '{endpoint}', expected http://host:port")):
+        connection_from({**GIVEN, "endpoint": endpoint})
+
+
+@pytest.mark.parametrize("endpoint", ["http://store1", "https://store1:9000", "http://10.0.0.1:9000", "http://[::1]:9"])
+def test_endpoints_that_can_be(endpoint: str) -> None:
+    assert connection_from({**GIVEN, "endpoint": f"{endpoint}/"}).endpoint == endpoint
 
 
 def test_connection_from_parameters() -> None:
