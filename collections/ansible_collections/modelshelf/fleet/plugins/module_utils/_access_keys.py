@@ -142,6 +142,7 @@ def _wanted(client: Client, entry: Mapping[str, Any]) -> Wanted:
     rules.check_rotation(wanted.what, entry)
     if wanted.absent:
         return wanted
+    rules.check_signing(wanted.what, key)
     if entry["user"] == key:
         raise Refused(f"{wanted.what}: user is {key!r}, too; an access key needs a name of its own")
     policy = entry["policy"]

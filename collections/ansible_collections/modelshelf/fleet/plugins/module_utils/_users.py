@@ -116,6 +116,8 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
     rules.check_rotation(what, entry)
     if entry["state"] == "absent":
         return Wanted(name, absent=True)
+    if entry["secret"] is not None:
+        rules.check_signing(what, name)
     return Wanted(
         name=name,
         absent=False,

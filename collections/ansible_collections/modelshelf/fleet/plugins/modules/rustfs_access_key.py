@@ -37,7 +37,7 @@ attributes:
 options:
   key:
     description: &key
-      - The access key, 3 to 128 bytes without blanks, commas and equals signs.
+      - The access key, 3 to 128 bytes of ASCII without blanks, commas and equals signs.
     type: str
   secret:
     description: &secret
