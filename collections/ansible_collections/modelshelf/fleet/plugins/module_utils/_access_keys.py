@@ -199,13 +199,13 @@ def _no_such_user(what: str, where: str, name: str) -> str:
 
 
 def _report(task: Task, keys: Sequence[tuple[str, datetime | None]]) -> None:
-    """Says which of the wanted keys expire soon."""
+    """Says which of the wanted keys have expired, and which expire soon where that is asked for."""
     within = task.settings.get("expires_within_days")
-    if within is None:
-        return
-    task.report["expiring"] = found = expiring(keys, within)
-    for item in found:
-        task.warn(f"access key {item['key']!r} expires at {item['expiration']}, in {item['days']} days: make a new one")
+    if within is not None:
+        task.report["expiring"] = expiring(keys, within)
+    for item in expiring(keys, max(within or 0, 0)):
+        left = f"expires in {item['days']} days" if item["days"] >= 0 else "has expired"
+        task.warn(f"access key {item['key']!r} {left}, at {item['expiration']}: make a new one")
 
 
 KIND = Kind("access_keys", OPTIONS, plan, key="key", extra=EXTRA)

@@ -99,6 +99,7 @@ options:
   expires_within_days:
     description:
       - Report those of the wanted keys that expire within this number of days, as RV(expiring) and with a warning.
+      - A wanted key that has expired already is warned about in any case.
     type: int
   access_keys:
     description:
