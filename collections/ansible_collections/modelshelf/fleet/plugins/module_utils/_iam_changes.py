@@ -25,6 +25,11 @@ def names(parts: Mapping[str, Any], kind: str) -> list[str]:
     return sorted(parts.get(FILES[kind][0]) or {})
 
 
+def who_signs(parts: Mapping[str, Any]) -> list[str]:
+    """The users, groups and access keys of an archive, each as `user reader`; policies alone are nobody's."""
+    return [f"{kind[:-1]} {name}" for kind in ("users", "groups", "access keys") for name in names(parts, kind)]
+
+
 def told_changes(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
     """`changed`, `results` and `diff` of a module that puts `wanted` onto a store with the identities `there`.
 
