@@ -98,8 +98,8 @@ def prove_write(
                 s3.head_object(Bucket=bucket, Key=key)
             raise StoreError(f"{connection.url(key)} is still there after it was deleted")
 
+    step("make bucket", make_bucket)
     try:
-        step("make bucket", make_bucket)
         step("put", put)
         step("get", get)
         step("delete", delete)

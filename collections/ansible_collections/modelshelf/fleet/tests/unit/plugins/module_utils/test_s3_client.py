@@ -9,11 +9,14 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.stub import Stubber
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_s3 import Cleaner
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_store import Buckets
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     BadSignature,
     ClockSkew,
@@ -27,6 +30,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import (
     Connection,
@@ -37,6 +42,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import
 )
 
 CONNECTION = Connection("http://127.0.0.1:9", "models", "writer", "canary-secret", timeout=0.1)
+ADMIN = Admin("http://127.0.0.1:9", "writer", "canary-secret", deadline=3)
 GIVEN: dict[str, Any] = {
     "endpoint": "https://s:1/",
     "bucket": "b",
@@ -88,6 +94,17 @@ def test_a4_checksums_and_addressing() -> None:
     assert config.request_checksum_calculation == "when_required"
     assert config.response_checksum_validation == "when_required"
     assert config.s3["addressing_style"] == "path"
+
+
+def test_a_call_without_an_answer_ends_at_the_timeout_and_an_upload_has_its_own() -> None:
+    connection = replace(CONNECTION, timeout=3)
+    clients = [
+        make_client(connection),
+        Cleaner(connection).client,
+        Buckets(Client(ADMIN))._s3,
+        Store(connection).client,
+    ]
+    assert [client.meta.config.read_timeout for client in clients] == [3, 3, 3, 120]
 
 
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, scripted: Any) -> None:
