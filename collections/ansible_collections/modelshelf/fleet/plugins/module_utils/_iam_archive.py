@@ -20,7 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, ModelshelfError, StoreError
-from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import told_changes, who_signs
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import (
+    told_changes,
+    who_signs,
+    without_policies,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings import Principal, set_policies
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 
 VAULT_HEAD = b"$ANSIBLE_VAULT;"
@@ -104,11 +109,12 @@ def import_identities(
     """Puts the identities of a file onto the store. Returns `changed`, `results` and `diff`, which name no secrets.
 
     Raises InUse for a store that has other identities already, unless `overwrite` says that those of the file win.
-    Nothing of the store is removed.
+    No identity is removed; one of the file that has no policies there loses what it has.
     """
     archive = opened(source, vault)
     there = identities(fetch(client), client.admin.where)
-    result = told_changes(identities(archive, source), there)
+    wanted = identities(archive, source)
+    result = told_changes(wanted, there)
     found = who_signs(there)
     if result["changed"] and found and not overwrite:
         raise InUse(
@@ -122,6 +128,8 @@ def import_identities(
         failed = sorted(kind for kind, entries in (answer.get("failed") or {}).items() if entries)
         if failed:
             raise StoreError(f"the store {client.admin.where} did not take all of {source}: {', '.join(failed)} failed")
+        for kind, name in without_policies(wanted, there):
+            set_policies(client, Principal(kind[:-1], name), frozenset())
     return result
 
 
