@@ -14,7 +14,8 @@ author:
   - Modelshelf contributors (@modelshelf)
 description:
   - Puts back what M(modelshelf.fleet.rustfs_iam_export) kept. Old keys sign again afterwards.
-  - A store that has users, groups or access keys already is refused, unless O(overwrite) is set. No identity is removed.
+  - A store that has users, groups or access keys already is refused, unless O(overwrite) is set.
+  - No identity is removed.
   - Changes nothing on a store that has the identities of the file.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes
