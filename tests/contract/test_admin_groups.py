@@ -99,6 +99,16 @@ def test_a_group_gives_its_policies_to_its_members_while_it_is_enabled(root: Cal
     assert user.list(fresh_name).refusal == (403, "AccessDenied")
 
 
+def test_a_disabled_group_takes_the_rights_of_its_members_own_policies_too(root: Calls, fresh_name: str) -> None:
+    user = root.add_user(fresh_name)
+    root.put(fresh_name).ok()
+    root.attach("readwrite", fresh_name)
+    root.add_members(f"{fresh_name}-group", fresh_name).ok()
+    assert user.list(fresh_name).status == 200
+    root.admin("PUT", "set-group-status", group=f"{fresh_name}-group", status="disabled").ok()
+    assert user.list(fresh_name).refusal == (403, "AccessDenied")
+
+
 def test_user_info_shows_groups_from_the_first_membership_on(root: Calls, fresh_name: str) -> None:
     root.add_user(fresh_name)
     assert "memberOf" not in root.admin("GET", "user-info", accessKey=fresh_name).ok().json

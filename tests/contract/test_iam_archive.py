@@ -159,6 +159,28 @@ def test_a_store_with_identities_is_not_overwritten_unless_told(kept: Client, em
     assert not import_identities(empty, file, PLAIN, False, check_mode=False)["changed"], "nothing is in the way of it"
 
 
+def test_policies_that_the_file_does_not_give_are_taken(kept: Client, empty: Client, tmp_path: Path) -> None:
+    for client in (kept, empty):
+        body = {"secretKey": "plain-secret-1", "status": "enabled"}
+        client.put("add-user", {"accessKey": "plain"}, body, doing="set up")
+    for name, is_group in (("plain", "false"), ("readers", "true")):
+        if is_group == "true":
+            group = {"group": name, "members": ["plain"], "groupStatus": "enabled", "isRemove": False}
+            empty.put("update-group-members", body=group, doing="set up")
+        attach = {"policyName": "readwrite", "userOrGroup": name, "isGroup": is_group}
+        empty.put("set-user-or-group-policy", attach, doing="set up")
+    file = tmp_path / "identities"
+    export_identities(kept, file, PLAIN, check_mode=False)
+    announced = import_identities(empty, file, PLAIN, True, check_mode=True)
+    done = import_identities(empty, file, PLAIN, True, check_mode=False)
+    assert announced == done
+    changed = {(item["kind"], item["name"]): item["actions"] for item in done["results"] if item["changed"]}
+    assert (changed["users", "plain"], changed["groups", "readers"]) == (["update"], ["update"])
+    assert not empty.get("user-info", {"accessKey": "plain"}, doing="look").get("policyName")
+    assert not empty.get("group", {"group": "readers"}, doing="look")["policy"]
+    assert not import_identities(empty, file, PLAIN, True, check_mode=False)["changed"]
+
+
 def test_bad_files_are_named_and_nothing_is_restored(kept: Client, empty: Client, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("a-password\n")
     (tmp_path / "other").write_text("another-password\n")

@@ -49,6 +49,7 @@ options:
   timeout:
     description:
       - For how many seconds a call is tried while the server cannot be reached, or answers 429, 502, 503 or 504.
+      - A call that gets no answer ends after this time, too.
       - Any other failure ends the task at once.
     type: int
     default: 30

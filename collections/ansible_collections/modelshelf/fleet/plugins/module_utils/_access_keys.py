@@ -142,6 +142,7 @@ def _wanted(client: Client, entry: Mapping[str, Any]) -> Wanted:
     rules.check_rotation(wanted.what, entry)
     if wanted.absent:
         return wanted
+    rules.check_signing(wanted.what, key)
     if entry["user"] == key:
         raise Refused(f"{wanted.what}: user is {key!r}, too; an access key needs a name of its own")
     policy = entry["policy"]
@@ -198,13 +199,13 @@ def _no_such_user(what: str, where: str, name: str) -> str:
 
 
 def _report(task: Task, keys: Sequence[tuple[str, datetime | None]]) -> None:
-    """Says which of the wanted keys expire soon."""
+    """Says which of the wanted keys have expired, and which expire soon where that is asked for."""
     within = task.settings.get("expires_within_days")
-    if within is None:
-        return
-    task.report["expiring"] = found = expiring(keys, within)
-    for item in found:
-        task.warn(f"access key {item['key']!r} expires at {item['expiration']}, in {item['days']} days: make a new one")
+    if within is not None:
+        task.report["expiring"] = expiring(keys, within)
+    for item in expiring(keys, max(within or 0, 0)):
+        left = f"expires in {item['days']} days" if item["days"] >= 0 else "has expired"
+        task.warn(f"access key {item['key']!r} {left}, at {item['expiration']}: make a new one")
 
 
 KIND = Kind("access_keys", OPTIONS, plan, key="key", extra=EXTRA)

@@ -60,7 +60,7 @@ class Reader:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.client: Any = make_client(connection, read_timeout=connection.timeout)
+        self.client: Any = make_client(connection)
 
     def ask(self, probe: Probe) -> Answer:
         """What the server says to a probe. Raises Unreachable when it says nothing, naming action and key."""

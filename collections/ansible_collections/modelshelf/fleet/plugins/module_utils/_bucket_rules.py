@@ -109,7 +109,10 @@ def quota_bytes(text: str) -> int:
         units = ", ".join(unit for unit in _UNITS if len(unit) > 1)
         raise ValueError(f"quota is {text!r}; expected a number of bytes, or a number with one of {units}")
     whole, _dot, fraction = found[1].partition(".")
-    size: int = (int(whole + fraction) * _UNITS[found[2]]) // 10 ** len(fraction)
+    number = int(whole + fraction)
+    size: int = (number * _UNITS[found[2]]) // 10 ** len(fraction)
+    if number and not size:
+        raise ValueError(f"quota is {text!r}, less than a byte; write 0 for no quota")
     if size > LARGEST_QUOTA:
         raise ValueError(f"quota is {text!r}; expected at most {LARGEST_QUOTA} bytes")
     return size

@@ -17,6 +17,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     NotPermitted,
     NotTrusted,
     StoreError,
+    Unavailable,
     Unsupported,
 )
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, make_client, translated
@@ -28,6 +29,11 @@ SIZE = 128 * 1024
 
 _FINAL = (NotPermitted, NotTrusted, ClockSkew, Unsupported)
 """What does not get better by waiting."""
+
+_OF_THE_DRIVES = (StoreError, Unavailable)
+"""What a store says when its drives fail it; it has narrower classes for everything else."""
+
+_ADVICE = "Look for a full disk, for drives that are gone, and at the owner of the volumes"
 
 _PAUSE = 1.0
 
@@ -58,10 +64,10 @@ def prove_write(
             except StoreError as error:
                 spent = clock() - start
                 if isinstance(error, _FINAL) or spent + _PAUSE > deadline:
+                    advice = f". {_ADVICE}" if error.__class__ in _OF_THE_DRIVES else ""
                     raise type(error)(
-                        f"the store answers, and the proof that it stores failed at the step '{name}' (tried {tries}"
-                        f" times in {spent:.0f} s): {error}. Look for a full disk, for drives that are gone, and at the"
-                        " owner of the volumes"
+                        f"the proof that the store stores failed at the step '{name}' (tried {tries} times in"
+                        f" {spent:.0f} s): {error}{advice}"
                     ) from error
                 sleep(_PAUSE)
         steps.append(name)
@@ -92,8 +98,8 @@ def prove_write(
                 s3.head_object(Bucket=bucket, Key=key)
             raise StoreError(f"{connection.url(key)} is still there after it was deleted")
 
+    step("make bucket", make_bucket)
     try:
-        step("make bucket", make_bucket)
         step("put", put)
         step("get", get)
         step("delete", delete)

@@ -20,7 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, ModelshelfError, StoreError
-from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import names, told_changes
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import (
+    told_changes,
+    who_signs,
+    without_policies,
+)
+from ansible_collections.modelshelf.fleet.plugins.module_utils._policy_mappings import Principal, set_policies
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
 
 VAULT_HEAD = b"$ANSIBLE_VAULT;"
@@ -77,7 +82,8 @@ def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: b
 
     With a password of `vault` the file is encrypted before it touches the disk. A file that holds the same identities
     in the wanted form is left as it is, whenever they were written. Raises ArchiveFault for a place that is no file and
-    cannot become one, in check mode too as far as that can be seen.
+    cannot become one, and for a file that is worth more than what would replace it: in check mode too as far as that
+    can be seen.
     """
     try:
         if dest.is_dir():
@@ -87,7 +93,7 @@ def export_identities(client: Client, dest: Path, vault: Vault, *, check_mode: b
                 f"{dest} cannot be written: there is no directory {dest.parent}. Make it, or name another"
             )
         archive = fetch(client)
-        if dest.exists() and _is_kept(archive, dest, vault):
+        if dest.exists() and _is_kept(archive, dest, vault, client.admin.where):
             return False
         content = vault.encrypt(archive, dest) if vault.password_file else archive
         if not check_mode:
@@ -103,12 +109,13 @@ def import_identities(
     """Puts the identities of a file onto the store. Returns `changed`, `results` and `diff`, which name no secrets.
 
     Raises InUse for a store that has other identities already, unless `overwrite` says that those of the file win.
-    Nothing of the store is removed.
+    No identity is removed; one of the file that has no policies there loses what it has.
     """
     archive = opened(source, vault)
     there = identities(fetch(client), client.admin.where)
-    result = told_changes(identities(archive, source), there)
-    found = [f"{kind[:-1]} {name}" for kind in ("users", "groups", "access keys") for name in names(there, kind)]
+    wanted = identities(archive, source)
+    result = told_changes(wanted, there)
+    found = who_signs(there)
     if result["changed"] and found and not overwrite:
         raise InUse(
             f"the store {client.admin.where} is not empty: it has {', '.join(found[:5])}"
@@ -121,6 +128,8 @@ def import_identities(
         failed = sorted(kind for kind, entries in (answer.get("failed") or {}).items() if entries)
         if failed:
             raise StoreError(f"the store {client.admin.where} did not take all of {source}: {', '.join(failed)} failed")
+        for kind, name in without_policies(wanted, there):
+            set_policies(client, Principal(kind[:-1], name), frozenset())
     return result
 
 
@@ -159,17 +168,23 @@ def opened(source: Path, vault: Vault) -> bytes:
     return vault.decrypt(content, source)
 
 
-def _is_kept(archive: bytes, dest: Path, vault: Vault) -> bool:
+def _is_kept(archive: bytes, dest: Path, vault: Vault, where: str) -> bool:
     """Whether the file has these identities already, in the wanted form and for its owner alone.
 
-    Raises ArchiveFault for a file that is no archive.
+    Raises ArchiveFault for a file that is no archive, and for one that must not be lost.
     """
-    kept, mode = dest.read_bytes(), dest.stat().st_mode
-    encrypted = kept.startswith(VAULT_HEAD)
-    if not encrypted:
-        identities(kept, dest)  # or it is somebody's other file
-    same_form = encrypted == bool(vault.password_file) and mode & 0o777 == 0o600
-    return same_form and identities(opened(dest, vault), dest) == identities(archive, "the store")
+    encrypted, advice = dest.read_bytes().startswith(VAULT_HEAD), "Name another file as dest, or remove this one first"
+    if encrypted and not vault.password_file:
+        raise ArchiveFault(
+            f"{dest} is encrypted, and it is not replaced by an export in plain text: give {_PASSWORD_OPTION}. {advice}"
+        )
+    kept, new = identities(opened(dest, vault), dest), identities(archive, "the store")
+    if who_signs(kept) and not who_signs(new):
+        raise ArchiveFault(
+            f"{dest} has identities, and the store {where} has no users, groups and access keys: it is not replaced by"
+            f" an export of nothing. {advice}"
+        )
+    return encrypted == bool(vault.password_file) and dest.stat().st_mode & 0o777 == 0o600 and kept == new
 
 
 def _canonical(value: Any) -> Any:

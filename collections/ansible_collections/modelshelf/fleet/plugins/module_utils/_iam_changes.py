@@ -25,17 +25,39 @@ def names(parts: Mapping[str, Any], kind: str) -> list[str]:
     return sorted(parts.get(FILES[kind][0]) or {})
 
 
+def who_signs(parts: Mapping[str, Any]) -> list[str]:
+    """The users, groups and access keys of an archive, each as `user reader`; policies alone are nobody's."""
+    return [f"{kind[:-1]} {name}" for kind in ("users", "groups", "access keys") for name in names(parts, kind)]
+
+
+def without_policies(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Kind and name of the users and groups of `wanted` that have no policies in it, and some in `there`.
+
+    RustFS's import-iam leaves them what they have.
+    """
+    return [
+        (kind, name)
+        for kind in ("users", "groups")
+        for name in names(wanted, kind)
+        if FILES[kind][1] in wanted and not _has_policies(wanted, kind, name) and _has_policies(there, kind, name)
+    ]
+
+
 def told_changes(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
     """`changed`, `results` and `diff` of a module that puts `wanted` onto a store with the identities `there`.
 
     Nothing is removed: what the archive does not name stays, and so do the members of groups.
     """
     results: list[dict[str, Any]] = []
+    stripped = without_policies(wanted, there)
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
     for kind, files in FILES.items():
         had, given = _by_name(there, files), _by_name(wanted, files)
-        actions = {name: _actions(files, had.get(name, {}), given[name]) for name in sorted(given)}
+        actions = {
+            name: _actions(files, had.get(name, {}), given[name]) or ["update"] * ((kind, name) in stripped)
+            for name in sorted(given)
+        }
         results += [
             {"kind": kind, "name": name, "changed": bool(found), "actions": found} for name, found in actions.items()
         ]
@@ -44,6 +66,10 @@ def told_changes(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> dict[st
         after[kind] = sorted({*had, *given})
     changed = any(item["changed"] for item in results)
     return {"changed": changed, "results": results, "diff": {"before": before, "after": after}}
+
+
+def _has_policies(parts: Mapping[str, Any], kind: str, name: str) -> bool:
+    return bool(((parts.get(FILES[kind][1]) or {}).get(name) or {}).get("policy"))
 
 
 def _by_name(parts: Mapping[str, Any], files: tuple[str, ...]) -> dict[str, dict[str, Any]]:

@@ -47,6 +47,13 @@ def check_access_key(what: str, name: Any, longest: int = 0) -> str:
     return str(name)
 
 
+def check_signing(what: str, name: str) -> None:
+    """Raises Refused for a name with which nobody can sign: headers carry ASCII alone."""
+    if not name.isascii():
+        strange = next(letter for letter in name if not letter.isascii())
+        raise Refused(f"{what} has {strange!r} in its name, which a signature cannot carry: use ASCII alone")
+
+
 def check_group(name: Any) -> str:
     """`name` itself, when it can be a group. Raises Refused."""
     size = len(str(name).encode())

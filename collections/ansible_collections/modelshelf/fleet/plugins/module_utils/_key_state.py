@@ -56,7 +56,7 @@ def parse_time(what: str, text: str) -> datetime:
             raise ValueError(text)
         day, time, zone = found.groups()
         return datetime.fromisoformat(f"{day}T{time}{'+00:00' if zone in 'Zz' else zone}").astimezone(timezone.utc)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise Refused(f"{what}: expiration is {text!r}; expected a time such as 2027-01-31T00:00:00Z") from error
 
 

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible.module_utils.basic import env_fallback
 
@@ -65,14 +66,24 @@ def connection_options() -> dict[str, dict[str, Any]]:
 def check_connection(params: Mapping[str, Any]) -> None:
     """Raises StoreError for an endpoint or a time limit that cannot work."""
     endpoint = params["endpoint"]
-    if not re.fullmatch(r"https?://[^/@\s]+/?", endpoint):
+    if not _is_endpoint(endpoint):
         # A user and a password may be in it.
         shown = re.sub(r"//.*@", "//...@", endpoint)
         raise StoreError(
-            f"endpoint is {shown!r}, expected http://host:port or https://host:port, without user and path"
+            f"endpoint is {shown!r}, expected http://host:port or https://host:port, without user and path, the port"
+            " from 1 to 65535, a host of IPv6 as [::1]"
         )
     if params["timeout"] < 1:
         raise StoreError(f"timeout is {params['timeout']}; expected at least 1 second")
+
+
+def _is_endpoint(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        known = bool(address.hostname) and address.port != 0
+    except ValueError:  # a port that is none, or half an address of IPv6
+        return False
+    return known and bool(re.fullmatch(r"https?://[^/?#@\s]*[^/?#@\s:]/?", text))
 
 
 def admin_from(params: Mapping[str, Any]) -> Admin:

@@ -36,6 +36,8 @@ HASH_METADATA = "modelshelf-sha256"
 MIB = 1024 * 1024
 SMALLEST_PART = 5 * MIB
 MOST_PARTS = 10_000
+_READ_TIMEOUT = 120
+"""Seconds until a part of a large object must be answered for."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Store:
     def __init__(self, connection: Connection, concurrency: int = 8) -> None:
         self.connection = connection
         self.concurrency = concurrency
-        self.client: Any = make_client(connection, concurrency)
+        self.client: Any = make_client(connection, concurrency, _READ_TIMEOUT)
 
     def quota(self) -> Quota | None:
         """The bucket's quota in bytes; None when there is none, or this server or this key cannot tell.

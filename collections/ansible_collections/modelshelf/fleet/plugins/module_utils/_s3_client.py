@@ -111,8 +111,8 @@ def connection_of(admin: Admin, bucket: str) -> Connection:
     )
 
 
-def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 120, hasty: bool = False) -> Any:
-    """A boto3 S3 client for the store. `read_timeout` is in seconds, `concurrency` the number of connections.
+def make_client(connection: Connection, concurrency: int = 8, read_timeout: float = 0, hasty: bool = False) -> Any:
+    """A boto3 S3 client with `concurrency` connections. `read_timeout` is in seconds; 0: as the connection's timeout.
 
     Connection errors and the answers 429, 502, 503 and 504 are tried again until the connection's timeout; botocore's
     own rule is off, since it repeats every 500, of which RustFS has many that only say no. `hasty`: once.
@@ -136,7 +136,7 @@ def make_client(connection: Connection, concurrency: int = 8, read_timeout: floa
                 retries={"total_max_attempts": 1, "mode": "standard"},
                 proxies={},  # the store is in the same network; a proxy in the environment is for other things
                 connect_timeout=min(10, connection.timeout),
-                read_timeout=read_timeout,
+                read_timeout=read_timeout or connection.timeout,
                 max_pool_connections=concurrency + 4,
             ),
         )

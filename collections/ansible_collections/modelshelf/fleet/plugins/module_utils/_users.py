@@ -81,7 +81,7 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
     """What it takes to bring users to what is wanted. Raises Refused, NotFound and what the client raises.
 
     One listing when nothing changes, and a request to prove each given secret. At most two more: the policies when
-    sets of them change, and the access keys when users come or go.
+    sets of them change, and the access keys when users come, go or are disabled.
     """
     wanted = [_wanted(entry) for entry in entries]
     found = list_users(task.client)
@@ -89,12 +89,14 @@ def plan(task: Task, entries: Sequence[Mapping[str, Any]]) -> list[Change]:
         name: replace(found[name], policies=task.staying("policies", found[name].policies))
         for name in task.staying("users", found)
     }
-    for item in wanted:
-        _check_signer(task.client, item, item.name in found)
     others = task.others(set(found) - {task.client.admin.access_key}, [item.name for item in wanted])
-    wanted += [Wanted(name, absent=True) for name in _not_the_signer(task.client, others)]
     comes_or_goes = [item for item in wanted if (item.name in found) == item.absent]
-    parents = parents_of_keys(task.client) if comes_or_goes else {}
+    ends = [item for item in wanted if item.status == "disabled" and found.get(item.name, item).status != "disabled"]
+    parents = parents_of_keys(task.client) if comes_or_goes or ends or others else {}
+    owner = parents.get(task.client.admin.access_key)
+    for item in wanted:
+        _check_signer(task.client, item, item.name in found, owner)
+    wanted += [Wanted(name, absent=True) for name in others if name != owner]
     parents = {key: parents[key] for key in task.staying("access_keys", parents)}
     _check_policies(task, wanted, found)
     return [_change(task.client, item, found.get(item.name), parents) for item in wanted]
@@ -116,6 +118,8 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
     rules.check_rotation(what, entry)
     if entry["state"] == "absent":
         return Wanted(name, absent=True)
+    if entry["secret"] is not None:
+        rules.check_signing(what, name)
     return Wanted(
         name=name,
         absent=False,
@@ -127,19 +131,17 @@ def _wanted(entry: Mapping[str, Any]) -> Wanted:
     )
 
 
-def _not_the_signer(client: Client, others: Sequence[str]) -> list[str]:
-    """`others` without the user that the signing key belongs to: its removal would end the key."""
-    owner = parents_of_keys(client).get(client.admin.access_key) if others else None
-    return [name for name in others if name != owner]
+def _check_signer(client: Client, wanted: Wanted, found: bool, owner: str | None) -> None:
+    """Raises Refused for what would end the key that signs: RustFS refuses it, or the rest of the run would fail.
 
-
-def _check_signer(client: Client, wanted: Wanted, found: bool) -> None:
-    """Raises Refused for what would change the key that signs: RustFS refuses it, or the rest of the run would fail."""
-    if wanted.name != client.admin.access_key:
+    `owner` is the user whose access key signs, None where it is no access key or where nothing can end it.
+    """
+    own = wanted.name == client.admin.access_key
+    if not own and wanted.name != owner:
         return
     if not found:
         raise Refused(f"user {wanted.name!r}: it is the root user, which is set where the server is started")
-    if wanted.absent or wanted.status == "disabled" or wanted.rotate:
+    if wanted.absent or wanted.status == "disabled" or (own and wanted.rotate):
         raise Refused(f"user {wanted.name!r}: its key signs these requests. Use another administrator's for this")
 
 

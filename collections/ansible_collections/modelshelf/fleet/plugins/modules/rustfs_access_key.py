@@ -37,7 +37,7 @@ attributes:
 options:
   key:
     description: &key
-      - The access key, 3 to 128 bytes without blanks, commas and equals signs.
+      - The access key, 3 to 128 bytes of ASCII without blanks, commas and equals signs.
     type: str
   secret:
     description: &secret
@@ -99,6 +99,7 @@ options:
   expires_within_days:
     description:
       - Report those of the wanted keys that expire within this number of days, as RV(expiring) and with a warning.
+      - A wanted key that has expired already is warned about in any case.
     type: int
   access_keys:
     description:

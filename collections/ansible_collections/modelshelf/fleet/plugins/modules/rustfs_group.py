@@ -47,8 +47,9 @@ options:
     default: true
   status:
     description: &status
-      - Whether the policies of the group count for its members. Without it, those of a new group do, and others stay
-        as they are.
+      - V(disabled) takes all rights from the members of the group, those from their own policies and from other groups
+        too. RustFS does it so.
+      - Without it, a new group is enabled, and others stay as they are.
     type: str
     choices: [enabled, disabled]
   policies:

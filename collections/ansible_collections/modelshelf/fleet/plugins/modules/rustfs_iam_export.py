@@ -17,6 +17,9 @@ description:
   - The archive holds B(all secrets in plain text). The file is readable by its owner alone; give
     O(vault_password_file) to have it encrypted before it reaches the disk.
   - A file that holds the same identities already is left as it is.
+  - A file is refused, in check mode too, when the export would be worth less. That is a file with identities, when
+    the store has no users, groups and access keys, and an encrypted file, without O(vault_password_file). Name another
+    file, or remove that one first.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes
   - modelshelf.fleet.rustfs

@@ -14,7 +14,8 @@ author:
   - Modelshelf contributors (@modelshelf)
 description:
   - Puts back what M(modelshelf.fleet.rustfs_iam_export) kept. Old keys sign again afterwards.
-  - A store that has users, groups or access keys already is refused, unless O(overwrite) is set. Nothing is removed.
+  - A store that has users, groups or access keys already is refused, unless O(overwrite) is set.
+  - No identity is removed.
   - Changes nothing on a store that has the identities of the file.
 extends_documentation_fragment:
   - modelshelf.fleet.attributes
@@ -39,7 +40,9 @@ options:
     type: path
   overwrite:
     description:
-      - Whether identities that the store has already become those of the file where the names are the same.
+      - Whether identities that the store has already become those of the file where the names are the same, their
+        secrets and policies too.
+      - Members of groups stay in them, and a group that is disabled stays so.
     type: bool
     default: false
 """

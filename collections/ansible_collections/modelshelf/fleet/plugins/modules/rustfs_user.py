@@ -37,6 +37,7 @@ options:
   name:
     description: &name
       - The name of the user, which is its access key too. At least 3 bytes, without blanks, commas and equals signs.
+      - With a O(secret), it must be ASCII, since a signature carries nothing else.
     type: str
   secret:
     description: &secret

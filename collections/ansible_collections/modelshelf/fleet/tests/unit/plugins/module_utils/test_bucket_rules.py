@@ -75,6 +75,13 @@ def test_quota_in_bytes(text: str, size: int) -> None:
     assert quota_bytes(text) == size
 
 
+@pytest.mark.parametrize("text", ["0.0001KiB", "0.0009KB"])
+def test_a45_a_quota_of_less_than_a_byte_does_not_become_none(text: str) -> None:
+    with pytest.raises(ValueError, match=f"quota is '{text}', less than a byte; write 0 for no quota"):
+        quota_bytes(text)
+    assert quota_bytes("0.0KiB") == 0
+
+
 @given(st.integers(min_value=0, max_value=8000), st.sampled_from(["KiB", "MiB", "GiB", "TiB", "PiB"]))
 def test_quota_units_are_powers_of_1024(number: int, unit: str) -> None:
     assert quota_bytes(f"{number}{unit}") == number * 1024 ** (["KiB", "MiB", "GiB", "TiB", "PiB"].index(unit) + 1)

@@ -13,7 +13,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._canary import PREFIX, SIZE, prove_write
-from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import NotPermitted, StoreError
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
+    NotPermitted,
+    StoreError,
+    Unavailable,
+)
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection
 
 STORE = Connection("http://store1:9000", "modelshelf-canary", "root", "secret")
@@ -27,6 +31,7 @@ class S3:
         self.objects: dict[str, bytes] = {}
         self.old: list[str] = []
         self.bucket = False
+        self.listings = 0
         self.change: Callable[[bytes], bytes] = bytes
 
     def _fails(self, name: str) -> None:
@@ -58,6 +63,7 @@ class S3:
         del self.objects[Key]
 
     def list_objects_v2(self, **_request: Any) -> dict[str, Any]:
+        self.listings += 1
         now = datetime.now(timezone.utc)
         return {
             "Contents": [
@@ -102,9 +108,32 @@ def test_a9_a_write_that_never_works_fails_at_the_deadline() -> None:
     assert not store.bucket
 
 
+def test_a_store_that_makes_no_bucket_is_asked_nothing_more() -> None:
+    store = S3(create_bucket=(99, 503, "ServiceUnavailable"))
+    with pytest.raises(Unavailable, match="step 'make bucket'"):
+        prove(store)
+    assert store.listings == 0
+
+
 def test_a_key_that_is_refused_is_not_tried_again() -> None:
     with pytest.raises(NotPermitted, match="tried 1 times"):
         prove(S3(create_bucket=(99, 403, "AccessDenied")))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "of_the_drives"),
+    [
+        (500, "InternalError", True),
+        (503, "SlowDown", True),
+        (403, "AccessDenied", False),
+        (403, "RequestTimeTooSkewed", False),
+        (409, "BucketAlreadyExists", False),
+    ],
+)
+def test_the_drives_are_suspected_only_where_they_can_be_the_cause(status: int, code: str, of_the_drives: bool) -> None:
+    with pytest.raises(StoreError, match="the proof that the store stores failed at the step 'make bucket'") as caught:
+        prove(S3(create_bucket=(99, status, code)))
+    assert ("full disk" in str(caught.value)) is of_the_drives
 
 
 def test_other_content_is_no_proof() -> None:

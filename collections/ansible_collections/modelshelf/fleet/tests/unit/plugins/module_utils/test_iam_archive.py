@@ -158,6 +158,46 @@ def test_a_file_that_is_no_archive_is_not_written_over(tmp_path: Path, mode: int
     assert dest.read_text() == "precious"
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+@pytest.mark.parametrize(
+    ("content", "archive", "said"),
+    [
+        (
+            ARCHIVE,
+            packed(users={}, groups={}, svcaccts={}, policies={"read": {}}),
+            r"/kept has identities, and the store \(endpoint http://store:9000\) has no users, groups and access keys",
+        ),
+        (
+            VAULT_HEAD + b"1.1;AES256\n00",
+            ARCHIVE,
+            "/kept is encrypted, and it is not replaced by an export in plain text",
+        ),
+    ],
+    ids=["empty store", "encrypted file"],
+)
+def test_a_file_that_is_worth_more_is_not_written_over(
+    tmp_path: Path, content: bytes, archive: bytes, said: str, mode: int, check_mode: bool
+) -> None:
+    dest = tmp_path / "kept"
+    dest.write_bytes(content)
+    dest.chmod(mode)
+    with pytest.raises(ArchiveFault, match=f"{said}.* Name another file as dest, or remove this one first"):
+        export_identities(Store(archive), dest, PLAIN, check_mode=check_mode)
+    assert dest.read_bytes() == content
+
+
+def test_a_plain_file_becomes_an_encrypted_one_and_an_export_of_nothing_takes_its_own_place(tmp_path: Path) -> None:
+    dest = tmp_path / "kept"
+    dest.write_bytes(ARCHIVE)
+    assert export_identities(
+        Store(ARCHIVE), dest, Vault("/pw", lambda argv, **_others: (0, VAULT_HEAD, b"")), check_mode=False
+    )
+    assert dest.read_bytes() == VAULT_HEAD
+    dest.write_bytes(packed(users={}, policies={"read": {}}))
+    assert export_identities(Store(packed(users={}, policies={"other": {}})), dest, PLAIN, check_mode=False)
+
+
 @pytest.mark.parametrize("content", [b"junk", ARCHIVE[:40], packed(users=[1])], ids=["no zip", "cut short", "no names"])
 def test_a_file_that_is_no_archive_is_not_put_back(tmp_path: Path, content: bytes) -> None:
     source, store = tmp_path / "kept", Store(ARCHIVE)

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import names, told_changes
+from ansible_collections.modelshelf.fleet.plugins.module_utils._iam_changes import (
+    names,
+    told_changes,
+    without_policies,
+)
 
 ARCHIVE: dict[str, Any] = {
     "users.json": {"reader": {"secretKey": "canary-1", "status": "enabled"}},
@@ -68,7 +72,16 @@ def test_what_is_otherwise_becomes_that_of_the_file(file: str, content: Any, cha
 
 @pytest.mark.parametrize("group", [{"members": ["reader", "x"], "status": "enabled"}, {"members": ["reader"]}])
 def test_what_a_restore_does_not_take_back_is_no_change(group: dict[str, Any]) -> None:
-    assert done({**ARCHIVE, "groups.json": {"all": group}, "group_mappings.json": {"all": {"policy": "read"}}}) == []
+    assert done({**ARCHIVE, "groups.json": {"all": group}}) == []
+
+
+def test_policies_that_the_file_does_not_give_are_taken() -> None:
+    there = {**ARCHIVE, "group_mappings.json": {"all": {"policy": "read"}}}
+    assert done(there) == [("groups", "all", ["update"])]
+    assert without_policies(ARCHIVE, there) == [("groups", "all")]
+    silent = {name: content for name, content in ARCHIVE.items() if name != "group_mappings.json"}
+    assert done(there, silent) == [], "an archive without the file says nothing of it"
+    assert done({**ARCHIVE, "group_mappings.json": {"all": {"policy": ""}}}) == []
 
 
 def test_a_group_that_is_off_in_the_file_is_switched_off() -> None:

@@ -81,6 +81,7 @@ def test_times_are_compared_in_utc_and_whole_seconds() -> None:
     moments = {parse_time("x", text) for text in ("2099-01-01T00:00:00Z", "2099-01-01t01:00:00.25+01:00")}
     assert len(moments) == 1
     assert key_from({**OWN, "expiration": "1970-01-01T00:00:00Z"}).expiration is None
-    for text in ("tomorrow", "2099-01-01", "2099-13-01T00:00:00Z", "2099-01-01T00:00:00", ""):
+    beyond = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")
+    for text in ("tomorrow", "2099-01-01", "2099-13-01T00:00:00Z", "2099-01-01T00:00:00", "", *beyond):
         with pytest.raises(Refused, match="expected a time such as"):
             parse_time("access key 'k'", text)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _access_keys, _groups, _policies, _users
-from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, NotFound
+from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import InUse, NotFound, Refused
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_module import Kind
 from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_task import Task
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.fake_client import FakeClient
@@ -71,6 +71,16 @@ def test_a45_what_earlier_tasks_would_have_removed_is_not_there(
 def test_a45_a_dry_run_refuses_what_refers_to_something_gone(kind: Kind, entry: dict[str, Any], said: str) -> None:
     with pytest.raises(NotFound, match=said):
         actions(kind, GONE, **entry)
+
+
+@pytest.mark.parametrize("entry", [{"state": "absent"}, {"status": "disabled"}])
+def test_the_user_whose_access_key_signs_is_neither_removed_nor_disabled(entry: dict[str, Any]) -> None:
+    store = {**STORE, "list_access_keys_bulk": {"alice": {"serviceAccounts": [{"accessKey": "root"}]}}}
+    task = Task(FakeClient(**store), True, pytest.fail, settings={"announced": {}, "remove_others": False})
+    defaults = {name: option.get("default") for name, option in _users.KIND.options.items()}
+    with pytest.raises(Refused, match=r"user 'alice': its key signs these requests\. Use another"):
+        _users.plan(task, [{**defaults, "name": "alice", **entry}])
+    assert _users.plan(task, [{**defaults, "name": "alice", "policies": ["kept"]}])[0].actions == ["detach old"]
 
 
 def test_a45_keys_that_are_gone_are_neither_others_nor_their_users_keys() -> None:

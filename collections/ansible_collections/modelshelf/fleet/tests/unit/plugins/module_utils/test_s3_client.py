@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.stub import Stubber
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe_s3 import Cleaner
+from ansible_collections.modelshelf.fleet.plugins.module_utils._bucket_store import Buckets
 from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     BadSignature,
     ClockSkew,
@@ -26,6 +30,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Unreachable,
     Unsupported,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import (
     Connection,
@@ -36,6 +42,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import
 )
 
 CONNECTION = Connection("http://127.0.0.1:9", "models", "writer", "canary-secret", timeout=0.1)
+ADMIN = Admin("http://127.0.0.1:9", "writer", "canary-secret", deadline=3)
 GIVEN: dict[str, Any] = {
     "endpoint": "https://s:1/",
     "bucket": "b",
@@ -89,6 +96,17 @@ def test_a4_checksums_and_addressing() -> None:
     assert config.s3["addressing_style"] == "path"
 
 
+def test_a_call_without_an_answer_ends_at_the_timeout_and_an_upload_has_its_own() -> None:
+    connection = replace(CONNECTION, timeout=3)
+    clients = [
+        make_client(connection),
+        Cleaner(connection).client,
+        Buckets(Client(ADMIN))._s3,
+        Store(connection).client,
+    ]
+    assert [client.meta.config.read_timeout for client in clients] == [3, 3, 3, 120]
+
+
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch, scripted: Any) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
@@ -133,6 +151,31 @@ def test_unusable_endpoint_is_refused_without_repeating_it(endpoint: str) -> Non
     with pytest.raises(StoreError) as caught:
         connection_from({**GIVEN, "endpoint": endpoint})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://store1:90000",
+        "http://store1:0",
+        "http://store1:abc",
+        "http://store1:",
+        "http://:9000",
+        "http://?x",
+        "http://[::1:39417",
+        "http://[]:9000",
+        "http://store1:9000?a=b",
+        "http://store1:9000#a",
+    ],
+)
+def test_half_an_endpoint_is_refused_by_its_name_and_value(endpoint: str) -> None:
+    with pytest.raises(StoreError, match=re.escape(f"endpoint is '{endpoint}', expected http://host:port")):
+        connection_from({**GIVEN, "endpoint": endpoint})
+
+
+@pytest.mark.parametrize("endpoint", ["http://store1", "https://store1:9000", "http://10.0.0.1:9000", "http://[::1]:9"])
+def test_endpoints_that_can_be(endpoint: str) -> None:
+    assert connection_from({**GIVEN, "endpoint": f"{endpoint}/"}).endpoint == endpoint
 
 
 def test_connection_from_parameters() -> None:

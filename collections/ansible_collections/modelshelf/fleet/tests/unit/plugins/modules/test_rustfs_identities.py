@@ -180,6 +180,8 @@ def test_reading_without_a_store(module: ModuleType, capsys: pytest.CaptureFixtu
         (rustfs_group, {"name": "g" * 257}, "has 257 bytes; RustFS takes 1 to 256"),
         (rustfs_access_key, {"key": "siteReplicatorSvcAcc", "state": "absent"}, "it is reserved"),
         (rustfs_access_key, {"key": "a=b=c"}, "has '=' in it, which a signature cannot carry"),
+        (rustfs_access_key, {"key": "schlüssel"}, "'schlüssel' has 'ü' in its name, which a signature cannot carry"),
+        (rustfs_user, {"name": "zoë", "secret": "secret-of-zoë"}, "user 'zoë' has 'ë' in its name, which a signature"),
     ],
 )
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -193,6 +195,22 @@ def test_unusable_parameters(
     result = run(module, capsys, **arguments, _ansible_check_mode=check_mode)
     assert result["failed"] is True
     assert message in result["msg"]
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        (rustfs_user, {"name": "zoë"}),
+        (rustfs_user, {"name": "zoë", "state": "absent"}),
+        (rustfs_group, {"name": "läser", "members": ["zoë"]}),
+        (rustfs_policy, {"name": "läser", "policy": READER}),
+        (rustfs_access_key, {"key": "schlüssel", "state": "absent"}),
+    ],
+)
+def test_what_does_not_sign_may_have_any_letters(
+    module: ModuleType, arguments: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no answer" in run(module, capsys, **arguments)["msg"]
 
 
 def test_a_policy_larger_than_a_request_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
