@@ -28,7 +28,7 @@ class Fleet:
     server: RunningServer
     folder: Path
 
-    def run(self, *options: str, versioned: bool = False, **more: Any) -> str:
+    def run(self, *options: str, versioned: Any = False, tasks: str = "main", **more: Any) -> str:
         """What a run of the role says. `more` are variables that are added or changed."""
         variables = {
             "modelshelf_store": {"endpoint": self.server.endpoint, "bucket": "models", "versioned": versioned},
@@ -40,7 +40,7 @@ class Fleet:
             **more,
         }
         (self.folder / "fleet.json").write_text(json.dumps(variables))
-        role = {"ansible.builtin.import_role": {"name": "rustfs_config"}}
+        role = {"ansible.builtin.import_role": {"name": "rustfs_config", "tasks_from": tasks}}
         plays = [{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]
         (self.folder / "play.json").write_text(json.dumps(plays))
         program = Path(sys.executable).with_name("ansible-playbook")
@@ -64,6 +64,15 @@ def test_versioning_that_left_the_inventory_is_told_and_suspended_when_asked_for
     assert "changed=1" in told and VERSIONED in told, told  # the policy of the reader
     suspended = fleet.run(rustfs_config_buckets=[{"name": "models", "versioning": "suspended"}])
     assert "changed=2" in suspended and VERSIONED not in suspended, suspended
+
+
+def test_a_text_that_says_no_is_a_no(fleet: Fleet) -> None:
+    other = {"rustfs_config_users": [{"name": "somebody", "policies": ["readonly"]}]}
+    made = fleet.run(versioned="false", **other)
+    assert "failed=0" in made, made
+    assert "Status" not in fleet.server.client().get_bucket_versioning(Bucket="models")
+    retired = fleet.run(versioned="no", tasks="retire", rustfs_config_remove_others="false")
+    assert "changed=0" in retired and "users not in the inventory, left alone" in retired, retired
 
 
 def test_a43_another_secret_is_refused_unless_the_variable_or_the_entry_says_otherwise(fleet: Fleet) -> None:

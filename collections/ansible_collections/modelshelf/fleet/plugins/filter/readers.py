@@ -12,6 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _readers
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import flag
 
 
 def readers(models: Any, access_key: str = "", secret_key: str = "", own_keys: Any = None) -> list[dict[str, Any]]:
@@ -31,11 +32,11 @@ def with_rights_in_use(
 
 
 def store_identities(
-    models: Any, bucket: str, readers: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: bool = False
+    models: Any, bucket: str, readers: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: Any = False
 ) -> dict[str, list[dict[str, Any]]]:
     """What those readers and the writer need on the store."""
     try:
-        return _readers.store_identities(models, bucket, readers, writer, versioned)
+        return _readers.store_identities(models, bucket, readers, writer, flag("versioned", versioned))
     except ValueError as error:
         raise AnsibleFilterError(str(error)) from error
 
