@@ -75,6 +75,23 @@ def test_a_text_that_says_no_is_a_no(fleet: Fleet) -> None:
     assert "changed=0" in retired and "users not in the inventory, left alone" in retired, retired
 
 
+TWO = {"modelshelf_models": [{"name": name, "version": "v1"} for name in ("facebook/opt-125m", "facebook/opt")]}
+
+
+def own_key(model: str, number: int) -> dict[str, Any]:
+    return {model: {"access_key": f"key-{number}-of-a-model", "secret_key": f"secret-{number}-of-a-model"}}
+
+
+def test_proof_holds_while_hosts_move_from_one_reader_to_another(fleet: Fleet) -> None:
+    made = fleet.run(**TWO, modelshelf_reader_keys=own_key("facebook/opt-125m", 1))
+    assert "failed=0" in made and "as well" not in made, made
+    moved = {**TWO, "modelshelf_reader_keys": own_key("facebook/opt", 2)}
+    for options in ([], ["--tags", "verify"]):
+        said = fleet.run(*options, **moved)
+        assert "failed=0" in said, said
+        assert "the reader modelshelf-reader may read facebook-opt as well" in said, said
+
+
 def test_a43_another_secret_is_refused_unless_the_variable_or_the_entry_says_otherwise(fleet: Fleet) -> None:
     own = {"key": "key-of-its-own", "secret": "secret-of-a-key-1", "user": "modelshelf-reader"}
     made = fleet.run(rustfs_config_access_keys=[own])
