@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters readers and store_identities: see readers.yml and store_identities.yml."""
+"""Filters about readers: see readers.yml and the other files that are named like the filters."""
 
 from __future__ import annotations
 
@@ -41,11 +41,17 @@ def store_identities(
         raise AnsibleFilterError(str(error)) from error
 
 
+def other_prefixes(slugs: Sequence[str], own: Sequence[str]) -> list[str]:
+    """What the reader of `own` must not read, in a number that can be tried."""
+    return _readers.other_prefixes(slugs, own)
+
+
 class FilterModule:
     """Registers the filters."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         return {
+            "other_prefixes": other_prefixes,
             "readers": readers,
             "store_identities": store_identities,
             "with_rights_in_use": with_rights_in_use,

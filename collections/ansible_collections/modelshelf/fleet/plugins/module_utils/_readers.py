@@ -77,6 +77,18 @@ def with_rights_in_use(
     return [{**reader, "slugs": [*reader["slugs"], *slugs], "in_use": slugs} for reader, slugs in zip(found, kept)]
 
 
+def other_prefixes(slugs: Sequence[str], own: Sequence[str], most: int = 10) -> list[str]:
+    """Up to `most` of `slugs` that are not among `own`, to be tried with the key that reads `own`, which is not empty.
+
+    Those next to its own in the order of the alphabet come first: what begins alike is what a policy mixes up. With a
+    limit, a proof of all readers takes a number of requests that grows with the number of models, not with its square.
+    """
+    ordered = sorted({*slugs, *own})
+    places = {slug: number for number, slug in enumerate(ordered)}
+    others = [slug for slug in ordered if slug not in own]
+    return sorted(sorted(others, key=lambda slug: min(abs(places[slug] - places[mine]) for mine in own))[:most])
+
+
 def store_identities(
     models: Any, bucket: str, found: Sequence[Mapping[str, Any]], writer: Mapping[str, str], versioned: bool = False
 ) -> dict[str, list[dict[str, Any]]]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._readers import (
+    other_prefixes,
     readers,
     store_identities,
     with_rights_in_use,
@@ -148,6 +149,14 @@ def test_nothing_else_is_kept() -> None:
         found = with_rights_in_use(wanted, [item], "models")
         assert [(reader["slugs"], reader["in_use"]) for reader in found] == [(["qwen-qwen2"], []), (["opt-125m"], [])]
     assert [reader["in_use"] for reader in with_rights_in_use(wanted, [], "models")] == [[], []]
+
+
+def test_other_models_are_tried_and_those_with_like_names_first() -> None:
+    assert other_prefixes(["opt", "opt-125m", "qwen2"], ["opt"]) == ["opt-125m", "qwen2"]
+    assert other_prefixes(["opt", "qwen2"], ["opt", "qwen2"]) == []
+    many = [f"model-{number:03}" for number in range(200)]
+    assert other_prefixes(many, ["model-100"]) == many[95:100] + many[101:106]
+    assert other_prefixes(many, ["model-000", "model-199"]) == many[1:6] + many[194:199]
 
 
 OPT = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::models/opt-125m/*"]}
