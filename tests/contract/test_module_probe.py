@@ -105,6 +105,10 @@ TOO_WIDE: dict[str, tuple[str, Any]] = {
     "delete beside": ("batch delete of s3://{b}/opt-125m-", lambda b: allowing("s3:DeleteObject", f"{b}/{PREFIX}-*")),
     "list other buckets": ("without a prefix", lambda b: listing("*")),
     "get from other buckets": ("get of s3://modelshelf-probe-", lambda b: allowing("s3:GetObject", f"*/{PREFIX}/*")),
+    "administer": (
+        "list of users of the server",
+        lambda _b: {"Effect": "Allow", "Action": ["admin:ListUsers"]},
+    ),
     "everything": ("put of", lambda b: allowing("s3:*", "*")),
 }
 

@@ -28,7 +28,7 @@ class Fleet:
     server: RunningServer
     folder: Path
 
-    def run(self, *options: str, versioned: bool = False, **more: Any) -> str:
+    def run(self, *options: str, versioned: Any = False, tasks: str = "main", **more: Any) -> str:
         """What a run of the role says. `more` are variables that are added or changed."""
         variables = {
             "modelshelf_store": {"endpoint": self.server.endpoint, "bucket": "models", "versioned": versioned},
@@ -40,7 +40,7 @@ class Fleet:
             **more,
         }
         (self.folder / "fleet.json").write_text(json.dumps(variables))
-        role = {"ansible.builtin.import_role": {"name": "rustfs_config"}}
+        role = {"ansible.builtin.import_role": {"name": "rustfs_config", "tasks_from": tasks}}
         plays = [{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]
         (self.folder / "play.json").write_text(json.dumps(plays))
         program = Path(sys.executable).with_name("ansible-playbook")
@@ -64,6 +64,48 @@ def test_versioning_that_left_the_inventory_is_told_and_suspended_when_asked_for
     assert "changed=1" in told and VERSIONED in told, told  # the policy of the reader
     suspended = fleet.run(rustfs_config_buckets=[{"name": "models", "versioning": "suspended"}])
     assert "changed=2" in suspended and VERSIONED not in suspended, suspended
+
+
+def test_a_text_that_says_no_is_a_no(fleet: Fleet) -> None:
+    other = {"rustfs_config_users": [{"name": "somebody", "policies": ["readonly"]}]}
+    made = fleet.run(versioned="false", **other)
+    assert "failed=0" in made, made
+    assert "Status" not in fleet.server.client().get_bucket_versioning(Bucket="models")
+    retired = fleet.run(versioned="no", tasks="retire", rustfs_config_remove_others="false")
+    assert "changed=0" in retired and "users not in the inventory, left alone" in retired, retired
+
+
+TWO = {"modelshelf_models": [{"name": name, "version": "v1"} for name in ("facebook/opt-125m", "facebook/opt")]}
+
+
+def own_key(model: str, number: int) -> dict[str, Any]:
+    return {model: {"access_key": f"key-{number}-of-a-model", "secret_key": f"secret-{number}-of-a-model"}}
+
+
+def test_proof_holds_while_hosts_move_from_one_reader_to_another(fleet: Fleet) -> None:
+    made = fleet.run(**TWO, modelshelf_reader_keys=own_key("facebook/opt-125m", 1))
+    assert "failed=0" in made and "as well" not in made, made
+    moved = {**TWO, "modelshelf_reader_keys": own_key("facebook/opt", 2)}
+    for options in ([], ["--tags", "verify"]):
+        said = fleet.run(*options, **moved)
+        assert "failed=0" in said, said
+        assert "the reader modelshelf-reader may read facebook-opt as well" in said, said
+
+
+def test_a_reader_that_can_read_another_model_is_found(fleet: Fleet) -> None:
+    """The right comes from a group, which no listing of the reader's own policy shows."""
+    allow = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::models/qwen2/*"]}
+    wide = {"name": "wide", "policy": {"Version": "2012-10-17", "Statement": [allow]}}
+    group = {"name": "all", "members": ["modelshelf-reader-facebook-opt-125m"], "policies": ["wide"]}
+    said = fleet.run(
+        modelshelf_models=[{"name": name, "version": "v1"} for name in ("facebook/opt-125m", "qwen2")],
+        modelshelf_reader_keys=own_key("facebook/opt-125m", 1),
+        rustfs_config_policies=[wide],
+        rustfs_config_groups=[group],
+    )
+    text = " ".join(said.split())
+    assert "'key-1-of-a-model' is not exactly a reader of facebook-opt-125m/" in text, said
+    assert "get of s3://models/qwen2/" in text, said
 
 
 def test_a43_another_secret_is_refused_unless_the_variable_or_the_entry_says_otherwise(fleet: Fleet) -> None:

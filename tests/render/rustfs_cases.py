@@ -39,7 +39,7 @@ def at(endpoint: str) -> dict[str, Any]:
 
 FINE: dict[str, dict[str, Any]] = {
     "single": {"rustfs_service_directives": {"MemoryMax": "8G", "SystemCallFilter": ["@mount", "bpf"]}},
-    "plain": {},
+    "plain": {"rustfs_allow_shared_device": "false"},
     "pool": POOL,
     "container": {**CONTAINER, **POOL},
     "docker": {**CONTAINER, "rustfs_container_engine": "docker"},

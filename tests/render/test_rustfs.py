@@ -107,6 +107,10 @@ def test_settings_of_a_single_node(single: Done) -> None:
     assert "RUSTFS_RPC_SECRET" not in single.text("rpc.env")
 
 
+def test_a_text_that_says_no_is_a_no(done: dict[str, Done]) -> None:
+    assert "RUSTFS_UNSAFE_BYPASS_DISK_CHECK" not in done["plain"].environment()
+
+
 def test_settings_of_a_pool(pool: Done) -> None:
     assert pool.environment()["RUSTFS_VOLUMES"] == POOL["rustfs_volumes"][0]
     assert pool.text("rpc.env").splitlines()[1:] == [f"RUSTFS_RPC_SECRET={RPC}"]

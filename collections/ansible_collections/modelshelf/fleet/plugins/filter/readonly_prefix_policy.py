@@ -11,12 +11,13 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _policy_document
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import flag
 
 
-def readonly_prefix_policy(bucket: Any, prefixes: Any, versioned: bool = False) -> dict[str, Any]:
+def readonly_prefix_policy(bucket: Any, prefixes: Any, versioned: Any = False) -> dict[str, Any]:
     """The policy of a key that may list and read some prefixes of a bucket and nothing else."""
     try:
-        return _policy_document.readonly_prefix_policy(bucket, prefixes, versioned)
+        return _policy_document.readonly_prefix_policy(bucket, prefixes, flag("versioned", versioned))
     except ValueError as error:
         raise AnsibleFilterError(f"readonly_prefix_policy: {error}") from error
 

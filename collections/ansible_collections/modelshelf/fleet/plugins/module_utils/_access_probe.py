@@ -27,7 +27,8 @@ NO_VERSION = "00000000-0000-4000-8000-000000000000"
 
 @dataclass(frozen=True)
 class Probe:
-    """One request. `key` is a key or, for listings, a prefix; None: the request has no prefix at all.
+    """One request. `key` is a key or, for listings, a prefix; None: the request has no prefix at all. A request without
+    a bucket is for the server itself.
 
     `writes`: if it is not refused, it may leave something behind. `version` is a version id.
     """
@@ -42,6 +43,8 @@ class Probe:
     @property
     def target(self) -> str:
         """How results and messages name what was asked for."""
+        if not self.bucket:
+            return "the server"
         if self.key is None:
             return f"s3://{self.bucket} without a prefix"
         if self.key == "":
@@ -102,6 +105,7 @@ def judge(probe: Probe, answer: Answer) -> Verdict:
     return Verdict(probe, str(answer), right)
 
 
+LIST_USERS = "list of users"
 LIST, LIST_FOLDERS, LIST_VERSIONS, LIST_UPLOADS = "list", "list of folders", "list of versions", "list of uploads"
 GET, GET_VERSION = "get", "get of a version"
 PUT, START_UPLOAD, TAG = "put", "start of a multipart upload", "tagging"

@@ -12,9 +12,11 @@ from typing import Any
 from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe import (
     ABSENT,
     ALLOWED,
+    DENIED,
     GET,
     GET_VERSION,
     LIST,
+    LIST_USERS,
     Answer,
     Probe,
     Verdict,
@@ -35,6 +37,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._errors import (
     Refused,
     StoreError,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_client import Client
+from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options import Admin
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import Connection, connection_from
 
 Say = Callable[[str], None]
@@ -131,6 +135,8 @@ def _send(wanted: Wanted, findings: Findings, check_mode: bool) -> None:
     denied = reads_denied(bucket, wanted.prefixes, wanted.others, wanted.versioned)
     for probe in [*denied, *other_bucket_denied(wanted.other_bucket, wanted.prefixes)]:
         findings.verdicts.append(judge(probe, reader.ask(probe)))
+    administering = Probe(LIST_USERS, "", None, DENIED)
+    findings.verdicts.append(judge(administering, ask_for_users(wanted.reader)))
     if check_mode:
         return
     cleaner = Cleaner(wanted.cleanup)
@@ -138,6 +144,21 @@ def _send(wanted: Wanted, findings: Findings, check_mode: bool) -> None:
         cleaner.check(wanted.prefixes[0])
     for probe in writes_denied(bucket, wanted.prefixes, wanted.versioned):
         _write(reader, cleaner, probe, findings)
+
+
+def ask_for_users(where: Connection) -> Answer:
+    """What the server says to an admin call that only reads. Raises StoreError when it says nothing."""
+    admin = Admin(
+        where.endpoint,
+        where.access_key,
+        where.secret_key,
+        region=where.region,
+        ca_file=where.ca_file,
+        validate_certs=where.validate_certs,
+        deadline=where.timeout,
+    )
+    status, code, message = Client(admin).refusal("list-users", doing=f"probe the {LIST_USERS} of the server")
+    return Answer(status, code, message=message)
 
 
 def _allowed(reader: Reader, wanted: Wanted, prefix: str, verdicts: list[Verdict]) -> None:

@@ -21,6 +21,7 @@ READER = "modelshelf-reader"
 WRITER = "modelshelf-writer"
 
 _PUBLISHES = ["s3:GetBucketLocation", "s3:GetBucketQuota", "s3:ListBucket", "s3:ListBucketMultipartUploads"]
+_READS = {"s3:GetObject", "s3:*", "*"}
 _UPLOADS = ["s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"]
 
 
@@ -67,13 +68,25 @@ def with_rights_in_use(
 ) -> list[dict[str, Any]]:
     """The readers, each with the models as well that it can read now and that have another reader in the inventory.
 
-    Hosts sign with the earlier reader's key until they have moved: its rights go when all of them have. `policies` are
-    those on the store (name, policy). `in_use` has what was added to `slugs`.
+    Hosts may sign with that reader's key until they have moved: its rights go when all of them have. `policies` are
+    those on the store (name, and policy in canonical form). `in_use` has what was added to `slugs`.
     """
     named = {slug for reader in found for slug in reader["slugs"]}
     readable = {item["name"]: _readable(item["policy"], bucket) for item in policies}
     kept = [sorted((readable.get(reader["user"], set()) & named) - set(reader["slugs"])) for reader in found]
     return [{**reader, "slugs": [*reader["slugs"], *slugs], "in_use": slugs} for reader, slugs in zip(found, kept)]
+
+
+def other_prefixes(slugs: Sequence[str], own: Sequence[str], most: int = 10) -> list[str]:
+    """Up to `most` of `slugs` that are not among `own`, to be tried with the key that reads `own`, which is not empty.
+
+    Those next to its own in the order of the alphabet come first: what begins alike is what a policy mixes up. With a
+    limit, a proof of all readers takes a number of requests that grows with the number of models, not with its square.
+    """
+    ordered = sorted({*slugs, *own})
+    places = {slug: number for number, slug in enumerate(ordered)}
+    others = [slug for slug in ordered if slug not in own]
+    return sorted(sorted(others, key=lambda slug: min(abs(places[slug] - places[mine]) for mine in own))[:most])
 
 
 def store_identities(
@@ -111,10 +124,17 @@ def writer_policy(bucket: str) -> dict[str, Any]:
 
 
 def _readable(policy: Mapping[str, Any], bucket: str) -> set[str]:
-    """The top folders of a bucket that a policy as readonly_prefix_policy makes it lets be read."""
+    """The top folders of a bucket that a canonical policy lets be read.
+
+    A folder that is denied as well does not count, nor what is allowed under a condition, which would be kept without.
+    """
     place = re.compile(rf"arn:aws:s3:::{re.escape(bucket)}/([^/*?]+)/\*")
-    resources = [item for statement in policy.get("Statement", ()) for item in statement.get("Resource", ())]
-    return {match.group(1) for match in map(place.fullmatch, resources) if match}
+    found: dict[str, set[str]] = {"Allow": set(), "Deny": set()}
+    for statement in policy.get("Statement", ()):
+        effect = statement["Effect"]
+        if _READS & set(statement.get("Action", ())) and (effect == "Deny" or not statement.get("Condition")):
+            found[effect] |= {match.group(1) for match in map(place.fullmatch, statement.get("Resource", ())) if match}
+    return found["Allow"] - found["Deny"]
 
 
 def _access_key(user: str, pair: Mapping[str, Any]) -> dict[str, Any]:

@@ -152,6 +152,20 @@ class Client:
             return ""
         return str(found)
 
+    def refusal(self, path: str, *, doing: str) -> tuple[int, str, str]:
+        """Status, code and message of the answer to one GET; code and message are empty when it is no error."""
+        url = self.admin.endpoint + ADMIN + path
+
+        def asked() -> Any:
+            answer = self._send("GET", url, b"", self._signature("GET", url, b""), doing)
+            if answer.status_code in (429, 502, 503, 504):
+                raise Unavailable(f"could not {doing} {self.admin.where}: {answer.status_code}")
+            return answer
+
+        answer = retried(asked, self.admin.deadline)
+        said = ("", "") if answer.status_code < 300 else _error_of(answer.content)
+        return answer.status_code, *said
+
     def _needed(self, path: str) -> str:
         needed = next((SINCE[known] for known in SINCE if path == known or path.startswith(f"{known}/")), "")
         return f". It needs RustFS {needed} or newer" if needed else ""

@@ -2,13 +2,13 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proves with a reader's own key what it may do and what it may not."""
+"""Tries with a reader's own key what it must be able to do and what it must not."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rustfs_access_probe
-short_description: Prove that a reader's key can read its prefixes and nothing else
+short_description: Try with a reader's key what it must and must not be able to do
 version_added: 0.2.0
 author:
   - Modelshelf contributors (@modelshelf)
@@ -19,7 +19,11 @@ description:
   - Denied must be listing without a prefix, with an empty one, with the prefix without its slash, with shorter and
     longer neighbours of it such as V(opt) and V(opt-125m-v2); reading from such neighbours; listing open uploads;
     listing and reading another bucket; writing, starting an upload, tagging, deleting and deleting in a batch, below
-    the prefix and beside it. Where the bucket is versioned, versions are listed, read and deleted likewise.
+    the prefix and beside it; listing the users of the server, which is an admin call. Where the bucket is versioned,
+    versions are listed, read and deleted likewise.
+  - That is all that is tried. Not found is a right to one other path, such as that of a model that is not in
+    O(forbidden_prefixes), to the settings of the bucket, to one bucket other than O(other_bucket), or to another admin
+    call.
   - Denied means 403 AccessDenied. Any other answer, or none, proves nothing and is a failure.
   - The requests that write use keys with random names. What one of them wrongly made is removed again, with versions,
     delete markers and open uploads.
@@ -81,7 +85,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Prove that the reader of a model reads this model alone
+- name: Try that the reader of a model reads it, and not its neighbours
   modelshelf.fleet.rustfs_access_probe:
     endpoint: http://store1:9000
     bucket: models

@@ -12,6 +12,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils import _access_pr
 from ansible_collections.modelshelf.fleet.plugins.module_utils._access_probe import (
     DENIED,
     LIST,
+    LIST_USERS,
     PUT,
     START_UPLOAD,
     Answer,
@@ -100,6 +101,8 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     made = Store({})
     monkeypatch.setattr(_access_probe_run, "Reader", made.reader)
     monkeypatch.setattr(_access_probe_run, "Cleaner", lambda connection: made)
+    users = Probe(LIST_USERS, "", None, DENIED)
+    monkeypatch.setattr(_access_probe_run, "ask_for_users", lambda _connection: made.ask(users))
     monkeypatch.setattr(_access_probe_run, "greet", lambda *_given, **_named: Greeting(200, "1.0.0", 0, 0))
     return made
 
@@ -119,6 +122,13 @@ def test_check_mode_writes_nothing(store: Store) -> None:
     store.cleanup = StoreError("not asked")
     probe(check_mode=True)
     assert not any(item.writes for item in store.asked)
+
+
+@pytest.mark.parametrize(("answer", "said"), [((200,), "found 200"), ((501, "NotImplemented"), "proves nothing")])
+def test_a_key_that_administers_is_no_reader(store: Store, answer: tuple[Any, ...], said: str) -> None:
+    store.odd = {LIST_USERS: answer}
+    with pytest.raises(ProbeFailed, match=rf"list of users of the server: expected 403 AccessDenied, .*{said}"):
+        probe(check_mode=True)
 
 
 @pytest.mark.parametrize("stays", [False, True])

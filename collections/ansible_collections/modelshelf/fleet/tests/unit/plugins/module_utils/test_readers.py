@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._readers import (
+    other_prefixes,
     readers,
     store_identities,
     with_rights_in_use,
@@ -130,12 +131,17 @@ def test_an_earlier_reader_keeps_a_model_that_hosts_still_read_through_it(versio
 
 
 def test_nothing_else_is_kept() -> None:
-    """Not a model that the inventory no longer has, nor what a policy was given by hand, nor another bucket."""
+    """Not a model that the inventory no longer has, nor the whole bucket, nor another one."""
+
+    def here(name: str, resource: str, **more: Any) -> dict[str, Any]:
+        statement = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": [f"arn:aws:s3:::{resource}"], **more}
+        return {"name": name, "policy": {"Statement": [statement]}}
+
     odd = [
-        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/*"]}]}},
-        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::other/opt-125m/*"]}]}},
-        {"name": "somebody", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/opt-125m/*"]}]}},
-        {"name": "modelshelf-reader", "policy": {"Statement": [{"Resource": ["arn:aws:s3:::models/gone/*"]}]}},
+        here("modelshelf-reader", "models/*"),
+        here("modelshelf-reader", "other/opt-125m/*"),
+        here("somebody", "models/opt-125m/*"),
+        here("modelshelf-reader", "models/gone/*"),
         {"name": "modelshelf-reader", "policy": {}},
     ]
     wanted = readers_filter(MODELS, "fleet", "s", OWN)
@@ -143,3 +149,33 @@ def test_nothing_else_is_kept() -> None:
         found = with_rights_in_use(wanted, [item], "models")
         assert [(reader["slugs"], reader["in_use"]) for reader in found] == [(["qwen-qwen2"], []), (["opt-125m"], [])]
     assert [reader["in_use"] for reader in with_rights_in_use(wanted, [], "models")] == [[], []]
+
+
+def test_other_models_are_tried_and_those_with_like_names_first() -> None:
+    assert other_prefixes(["opt", "opt-125m", "qwen2"], ["opt"]) == ["opt-125m", "qwen2"]
+    assert other_prefixes(["opt", "qwen2"], ["opt", "qwen2"]) == []
+    many = [f"model-{number:03}" for number in range(200)]
+    assert other_prefixes(many, ["model-100"]) == many[95:100] + many[101:106]
+    assert other_prefixes(many, ["model-000", "model-199"]) == many[1:6] + many[194:199]
+
+
+OPT = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::models/opt-125m/*"]}
+
+
+@pytest.mark.parametrize(
+    ("statements", "kept"),
+    [
+        ([OPT], ["opt-125m"]),
+        ([{**OPT, "Action": ["s3:*"]}], ["opt-125m"]),
+        ([{**OPT, "Action": ["s3:GetObject", "s3:PutObject"]}], ["opt-125m"]),
+        ([{**OPT, "Action": ["s3:PutObject"]}], []),
+        ([{**OPT, "Effect": "Deny"}], []),
+        ([OPT, {**OPT, "Effect": "Deny", "Action": ["s3:*"]}], []),
+        ([OPT, {**OPT, "Effect": "Deny", "Action": ["s3:PutObject"]}], ["opt-125m"]),
+        ([{**OPT, "Condition": {"IpAddress": {"aws:SourceIp": ["10.0.0.1/32"]}}}], []),
+    ],
+)
+def test_only_what_can_be_read_is_kept(statements: list[dict[str, Any]], kept: list[str]) -> None:
+    there = [{"name": "modelshelf-reader", "policy": {"Statement": statements}}]
+    fleet, _own = with_rights_in_use(readers_filter(MODELS, "fleet", "s", OWN), there, "models")
+    assert fleet["in_use"] == kept

@@ -201,3 +201,16 @@ def test_a_missing_ca_file_is_named(tmp_path: Path) -> None:
 
 def test_secrets_are_not_in_representations() -> None:
     assert "canary" not in repr(Admin("http://s", "root", "canary"))
+
+
+def test_a_refusal_is_told_as_it_was_said_once_the_server_can(fake: Fake) -> None:
+    fake.answers = [(503, error("SlowDown")), (403, error("AccessDenied", "Access Denied")), (200, "{}")]
+    client = fake.client()
+    assert client.refusal("list-users", doing="ask") == (403, "AccessDenied", "Access Denied")
+    assert client.refusal("list-users", doing="ask") == (200, "", "")
+    assert {(method, path) for method, path, _headers, _body in fake.requests} == {
+        ("GET", "/rustfs/admin/v3/list-users")
+    }
+    fake.answers = [(503, "")]
+    with pytest.raises(Unavailable, match=r"could not ask .*503"):
+        fake.client(deadline=0.1).refusal("list-users", doing="ask")
