@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from types import TracebackType
 from typing import Any, Self
@@ -29,12 +30,13 @@ class Load:
     """Requests without a pause from `clients` at the same time, half of which stream; some streams last `long_seconds`.
 
     Every answer names the version of the weights that it was made with: `versions` counts them, `failures` has what
-    came in place of an answer.
+    came in place of an answer, and `failed` when those requests began, in seconds since 1970.
     """
 
     def __init__(self, url: str, *, clients: int = 24, long_clients: int = 10, long_seconds: float = 30) -> None:
         self.versions: Counter[str] = Counter()
         self.failures: list[str] = []
+        self.failed: list[float] = []
         self._ending = threading.Event()
         self._lock = threading.Lock()
         self._api = OpenAI(base_url=url, api_key=API_KEY, max_retries=0, timeout=PATIENCE)
@@ -66,11 +68,13 @@ class Load:
 
     def _work(self, stream: bool, seconds: float) -> None:
         while not self._ending.is_set():
+            began = time.time()
             try:
                 version = self._stream(seconds) if stream else self._whole(seconds)
             except (APIError, WrongAnswer) as error:
                 with self._lock:
                     self.failures.append(f"{type(error).__name__}: {error}")
+                    self.failed.append(began)
                 self._ending.wait(0.2)
             else:
                 with self._lock:
