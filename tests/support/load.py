@@ -16,6 +16,7 @@ from openai import APIError, OpenAI
 from tests.support.fleet import until
 from tests.support.serving import API_KEY, MODEL, PROMPT
 
+CLIENTS = 24
 SHORT_SECONDS = 0.5
 TOKENS_PER_SECOND = 4
 PATIENCE = 60.0
@@ -33,7 +34,7 @@ class Load:
     came in place of an answer, and `failed` when those requests began, in seconds since 1970.
     """
 
-    def __init__(self, url: str, *, clients: int = 24, long_clients: int = 10, long_seconds: float = 30) -> None:
+    def __init__(self, url: str, *, clients: int = CLIENTS, long_clients: int = 10, long_seconds: float = 30) -> None:
         self.versions: Counter[str] = Counter()
         self.failures: list[str] = []
         self.failed: list[float] = []

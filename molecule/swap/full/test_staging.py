@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Versions that cannot be brought to a host: nothing is stopped for them, under load, on no host."""
+"""Versions on their way to the hosts, under load: nothing is stopped, whether they can be brought there or not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def assert_nothing_was_stopped(run: Run, before: dict[str, tuple[int, int]], loa
 
 
 def test_version_that_is_staged_alone(load: Load, version: str) -> None:
-    """For days, if need be; the swap brings nothing more."""
+    """It is in every cache then, and a second run has nothing to do."""
     before, bytes_of_weights = pids(*HOSTS), f"stat -c %s {PRESENT}/{version}/model.safetensors"
     assert host("gpu1").run(bytes_of_weights).rc != 0
     run = serve(version, "--tags=stage")
