@@ -18,6 +18,8 @@ from tests.support.swap import HOSTS, now, serve, served
 
 CACHE = f"/var/cache/modelshelf/rclone/{MODEL}"
 PRESENT = f"{CACHE}/vfs/shelf-{MODEL}/models/{MODEL}"
+RATE = 200_000
+"""Bytes per second, with which the 1.7 MB of a version take long enough for something to happen meanwhile."""
 
 
 @pytest.fixture
@@ -87,3 +89,19 @@ def test_disk_without_room(load: Load, version: str) -> None:
         run = serve(version, "--tags=swap")
     assert "room on its file system" in said(run)
     assert_nothing_was_stopped(run, before, load)
+
+
+def test_disk_that_fills_up_meanwhile(load: Load, version: str) -> None:
+    before = pids(*HOSTS)
+    with disk("gpu3", "8m"):
+        fill = f"until test -s {PRESENT}/{version}/model.safetensors; do sleep 0.1; done; cat /dev/zero > {CACHE}/other"
+        host("gpu3").check_output("systemd-run --quiet --collect --unit=fills sh -c %s", fill)
+        run = serve(version, "--tags=swap", weights_warm_bandwidth=RATE)
+        host("gpu3").run("systemctl stop fills")
+        assert int(host("gpu3").check_output(f"stat -c %s {CACHE}/other")) > 1_000_000
+    assert_nothing_was_stopped(run, before, load)
+    assert "room on its file system" in said(run) or f"did not keep all of {version}" in said(run)
+    run = serve(version, "--tags=swap")
+    assert run.status == 0, run.output[-3000:]
+    assert served() == dict.fromkeys(HOSTS, version)
+    assert load.failures == []
