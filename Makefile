@@ -86,4 +86,4 @@ test-down:
 
 ## make bench NAME=x run benchmarks/x.py; its last line is one JSON object with the figures
 bench: environment
-	@$(BIN)/python -m benchmarks.$(NAME)
+	@PYTHONPATH=.:collections $(BIN)/python benchmarks/$(NAME).py

@@ -23,8 +23,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "collections"))
-
 from ansible_collections.modelshelf.fleet.plugins.module_utils._model_version import publish_version
 
 ROUNDS = 3
