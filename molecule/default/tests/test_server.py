@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.fleet import ADDRESSES, SERVING, host, play
+from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import commit
+from tests.support.fleet import ADDRESSES, CHECKOUT, SERVING, host, play
 from tests.support.serving import (
     API_KEY,
     MODEL,
@@ -119,6 +120,13 @@ def test_configuration_names_the_versioned_path_and_no_link(name: str) -> None:
     assert config["model"] == f"{MOUNTPOINT}/v1"
     assert host(name).check_output(f"readlink -f {config['model']}") == config["model"]
     assert config["host"] == ADDRESSES[name]
+    assert config["shutdown-timeout"] == 90
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_history_has_the_commit_of_the_inventory(name: str) -> None:
+    first = json.loads(host(name).check_output(f"head -n 1 {INSTANCE}/history.jsonl"))
+    assert first["inventory_commit"].removesuffix("-dirty") == commit(str(CHECKOUT)).removesuffix("-dirty")
 
 
 @pytest.mark.parametrize("name", SERVING)

@@ -81,7 +81,7 @@ options:
     default: ansible
   inventory_commit:
     description:
-      - The commit of the inventory, for the history.
+      - The commit of the inventory, for the history. The controller fills it in where the inventory is in git.
     type: str
     default: ""
   gate:

@@ -1,12 +1,13 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names for runs of Ansible, by which a host knows whose move it is in the middle of."""
+"""What a host is told of a run of Ansible: a name for it, and the commit of its inventory."""
 
 from __future__ import annotations
 
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 
@@ -23,6 +24,21 @@ def is_gone(run: str, proc: str = "/proc") -> bool:
     """Whether a run of this machine has ended. Of another machine's runs that cannot be known: they count as there."""
     machine, pid, started = [*run.rsplit(":", 2), "", ""][:3]
     return machine == socket.gethostname() and pid.isdigit() and _started(int(pid), proc) != started
+
+
+def commit(directory: str | None) -> str:
+    """The commit of the git work tree that a directory is in, with `-dirty` where files of it were changed since.
+
+    Empty where there is none, or no git.
+    """
+    if not directory:
+        return ""
+    command = ["git", "-C", directory, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _started(pid: int, proc: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import is_gone, this_run
+from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import commit, is_gone, this_run
 from ansible_collections.modelshelf.fleet.plugins.test.gone_run import TestModule as GoneRun
 
 ME = socket.gethostname()
@@ -42,3 +42,28 @@ def test_another_process_of_the_same_number_is_another_run(tmp_path: Path) -> No
 @pytest.mark.parametrize("run", ["", "x", f"{ME}:x:1", "other-machine:1:1", f"{ME}"])
 def test_what_cannot_be_known_counts_as_there(run: str) -> None:
     assert not is_gone(run)
+
+
+def test_the_commit_of_a_directory_and_whether_it_was_changed_since(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        who = ["-c", "user.name=x", "-c", "user.email=x@x"]
+        return subprocess.run(
+            ["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True, text=True
+        ).stdout
+
+    inventory = tmp_path / "inventories"
+    inventory.mkdir()
+    (inventory / "hosts.yml").write_text("one")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "x")
+    git("tag", "v1")
+    head = git("rev-parse", "HEAD").strip()
+    assert commit(str(inventory)) == head
+    (inventory / "hosts.yml").write_text("two")
+    assert commit(str(inventory)) == f"{head}-dirty"
+
+
+@pytest.mark.parametrize("directory", [None, "", "/proc/no-such-directory", "/proc"])
+def test_a_directory_that_is_not_in_git_has_no_commit(directory: str | None) -> None:
+    assert commit(directory) == ""
