@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.load import Load
 from tests.support.serving import pid, pids
-from tests.support.swap import HOSTS, history, serve, served
+from tests.support.swap import HOSTS, history, now, serve, served
 
 TAGS = "--tags=swap"
 FAULTS = [
@@ -29,6 +29,7 @@ FAULTS = [
     ("REFUSE_KEY", "1", "models: .*: 401: the server refuses the API key that was given"),
     ("UNREADY", "3600", "completion: /v1/completions: expected 200 with a text, found 503"),
 ]
+IDS = [f"{name}-{value}" for name, value, _ in FAULTS]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,7 +38,7 @@ def published(fleet: None) -> None:
     assert run.status == 0, run.output[-3000:]
 
 
-@pytest.mark.parametrize(("name", "value", "message"), FAULTS, ids=[f"{name}-{value}" for name, value, _ in FAULTS])
+@pytest.mark.parametrize(("name", "value", "message"), FAULTS, ids=IDS)
 def test_version_with_a_fault_goes_back_and_says_which(load: Load, name: str, value: str, message: str) -> None:
     others = pids(*HOSTS[1:])
     run = serve("v2", TAGS, "--limit=gpu1", faults={"gpu1": {f"DOUBLE_{name}": value}})
@@ -51,24 +52,34 @@ def test_version_with_a_fault_goes_back_and_says_which(load: Load, name: str, va
     assert load.failures == []
 
 
-def test_fault_on_a_later_host_leaves_the_hosts_before_it_on_the_new_version(load: Load) -> None:
-    last = pid("gpu4")
-    run = serve("v2", TAGS, faults={"gpu3": {"DOUBLE_ROOT": "/elsewhere"}})
-    said = " ".join(run.output.split())
+@pytest.mark.parametrize(("name", "value", "message"), FAULTS, ids=IDS)
+def test_fault_on_the_third_host_ends_the_swap_there_and_the_next_run_ends_it(
+    load: Load, name: str, value: str, message: str
+) -> None:
+    old, new, last = served()["gpu3"], f"v{now():.0f}", pid("gpu4")
+    run = serve(new, "--tags=publish,swap", faults={"gpu3": {f"DOUBLE_{name}": value}})
     assert run.status != 0
-    assert "main on gpu3: generation" in said
-    assert "root is /elsewhere, expected" in said
-    assert (history("gpu2")["result"], history("gpu3")["result"]) == ("served", "reverted")
-    assert served() == {"gpu1": "v2", "gpu2": "v2", "gpu3": "v1", "gpu4": "v1"}
+    assert "main on gpu3: generation" in " ".join(run.output.split())
+    line = history("gpu3")
+    assert (history("gpu2")["result"], line["result"]) == ("served", "reverted")
+    assert re.search(message, " ".join(line["cause"].split())), line["cause"]
+    assert served() == {"gpu1": new, "gpu2": new, "gpu3": old, "gpu4": old}
     assert pid("gpu4") == last
-    assert load.failures == []
-
-
-def test_next_run_goes_on_from_there(load: Load) -> None:
     before = pids("gpu1", "gpu2")
-    run = serve("v2", TAGS)
+    run = serve(new, TAGS)
     assert run.status == 0, run.output[-3000:]
-    assert served() == dict.fromkeys(HOSTS, "v2")
+    assert served() == dict.fromkeys(HOSTS, new)
     assert pids("gpu1", "gpu2") == before
     assert load.failures == []
-    assert set(load.versions) == {"v1", "v2"}
+
+
+@pytest.mark.parametrize("fault", ["STOP", "SURVIVE"])
+def test_old_server_that_does_not_end_is_ended(load: Load, fault: str) -> None:
+    """It has the port, or its engine lives on, for an hour after SIGTERM."""
+    version, wanted = served()["gpu1"], f"v{now():.0f}"
+    run = serve(version, TAGS, faults={"gpu1": {f"DOUBLE_{fault}": "3600"}})
+    assert run.status == 0, run.output[-3000:]
+    run = serve(wanted, "--tags=publish,swap")
+    assert run.status == 0, run.output[-3000:]
+    assert served() == dict.fromkeys(HOSTS, wanted)
+    assert load.failures == []
