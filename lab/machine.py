@@ -33,7 +33,7 @@ NEEDED = {
     "/etc/ssl/certs/ca-certificates.crt": "ca-certificates",
     "git": "git",
 }
-NEEDED_BY_TESTS = {"haproxy": "haproxy", "socat": "socat"}
+NEEDED_BY_TESTS = {"fusermount3": "fuse3", "haproxy": "haproxy", "socat": "socat"}
 
 
 def check_machine() -> None:
