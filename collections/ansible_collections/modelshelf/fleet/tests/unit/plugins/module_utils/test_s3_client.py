@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import http.server
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -35,24 +34,12 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._rustfs_options i
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3 import Store
 from ansible_collections.modelshelf.fleet.plugins.module_utils._s3_client import (
     Connection,
-    connection_arguments,
-    connection_from,
     make_client,
     translated,
 )
 
 CONNECTION = Connection("http://127.0.0.1:9", "models", "writer", "canary-secret", timeout=0.1)
 ADMIN = Admin("http://127.0.0.1:9", "writer", "canary-secret", deadline=3)
-GIVEN: dict[str, Any] = {
-    "endpoint": "https://s:1/",
-    "bucket": "b",
-    "access_key": None,
-    "secret_key": None,
-    "region": "r",
-    "ca_file": None,
-    "validate_certs": True,
-    "timeout": 30,
-}
 
 
 class Script(http.server.BaseHTTPRequestHandler):
@@ -144,52 +131,6 @@ def test_secret_is_not_in_the_representation() -> None:
     assert "canary-secret" not in repr(CONNECTION)
 
 
-@pytest.mark.parametrize(
-    "endpoint", ["store1:9000", "ftp://store1", "http://user:secret@store1", "http://store1/bucket", ""]
-)
-def test_unusable_endpoint_is_refused_without_repeating_it(endpoint: str) -> None:
-    with pytest.raises(StoreError) as caught:
-        connection_from({**GIVEN, "endpoint": endpoint})
-    assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "endpoint",
-    [
-        "http://store1:90000",
-        "http://store1:0",
-        "http://store1:abc",
-        "http://store1:",
-        "http://:9000",
-        "http://?x",
-        "http://[::1:39417",
-        "http://[]:9000",
-        "http://store1:9000?a=b",
-        "http://store1:9000#a",
-    ],
-)
-def test_half_an_endpoint_is_refused_by_its_name_and_value(endpoint: str) -> None:
-    with pytest.raises(StoreError, match=re.escape(f"endpoint is '{endpoint}', expected http://host:port")):
-        connection_from({**GIVEN, "endpoint": endpoint})
-
-
-@pytest.mark.parametrize("endpoint", ["http://store1", "https://store1:9000", "http://10.0.0.1:9000", "http://[::1]:9"])
-def test_endpoints_that_can_be(endpoint: str) -> None:
-    assert connection_from({**GIVEN, "endpoint": f"{endpoint}/"}).endpoint == endpoint
-
-
-def test_connection_from_parameters() -> None:
-    assert connection_from(GIVEN) == Connection("https://s:1", "b", region="r")
-    assert connection_from({**GIVEN, "validate_certs": False, "timeout": 5, "ca_file": __file__}) == Connection(
-        "https://s:1", "b", region="r", validate_certs=False, timeout=5, ca_file=__file__
-    )
-
-
-def test_a_ca_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(StoreError, match="ca_file is /no/such/file: there is no such file"):
-        connection_from({**GIVEN, "ca_file": "/no/such/file"})
-
-
 def test_our_own_fault_is_not_tried_again(scripted: Any) -> None:
     connection = Connection(f"https://127.0.0.1:{scripted.server_port}", "models", "writer", "s", ca_file="/no/such")
     begun = time.monotonic()
@@ -203,17 +144,6 @@ def test_a_server_without_tls_is_not_trusted_and_not_tried_again(scripted: Any) 
     with pytest.raises(NotTrusted, match="check ca_file"):
         Store(Connection(f"https://127.0.0.1:{scripted.server_port}", "models", "writer", "s")).read("k")
     assert time.monotonic() - begun < 10
-
-
-def test_a_timeout_of_nothing_is_refused() -> None:
-    with pytest.raises(StoreError, match="timeout is 0; expected at least 1 second"):
-        connection_from({**GIVEN, "timeout": 0})
-
-
-def test_options_are_those_of_all_modules_but_for_the_keys() -> None:
-    options = connection_arguments()
-    assert set(options) == set(GIVEN)
-    assert [name for name, option in options.items() if option.get("required")] == ["endpoint", "bucket"]
 
 
 @pytest.mark.parametrize(

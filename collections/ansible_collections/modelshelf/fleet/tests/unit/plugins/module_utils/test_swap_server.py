@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,51 +15,28 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_conte
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Journal, Move
 from ansible_collections.modelshelf.fleet.plugins.module_utils._listeners import Owner
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import DRAINED, REVERTED, ServerFault, Swap
-from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings, UnitServer
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import (
     CRASHED,
-    Host,
     Vllm,
     publish,
     serving,
     show,
 )
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.swap_parts import (
+    STOPPED,
+    UNIT,
+    Commands,
+    Starts,
+    place,
+    server,
+)
 
-UNIT = "modelshelf-vllm@main.service"
-STOPPED = show(active="inactive", sub="dead", group="")
 KEY = 'canary $x "key" `1`'
 
 
 def units(number: int) -> str:
     """The unit of a generation."""
     return f"[Service]\n# {number}\n"
-
-
-class Commands(Host):
-    """Takes commands that change something as well, unless they are to fail."""
-
-    failing = False
-
-    def run(self, command: Sequence[str]) -> str:
-        if command[0] == "systemctl" and command[1] != "show" and not self.failing:
-            self.asked.append(list(command))
-            return ""
-        return super().run(command)
-
-    def changes(self) -> list[str]:
-        return [" ".join(command) for command in self.asked if command[:2] != ["systemctl", "show"]]
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @pytest.fixture
@@ -83,20 +58,6 @@ def main(tmp_path: Path, vllm: Vllm) -> Instance:
         )  # fmt: skip
         instance.write(number, content, "ops")
     return instance
-
-
-def server(instance: Instance, host: Host, **settings: Any) -> UnitServer:
-    clock = Clock()
-    given = Settings.of({"user": getpass.getuser(), "timeout": 0.0, "colour": "blue", **settings})
-    systemd = Systemd(host.run)
-    return UnitServer(instance, given, systemd, clock=clock, sleep=clock.sleep, units=str(place(instance).parent))
-
-
-def place(instance: Instance) -> Path:
-    """Where the unit is that systemd starts."""
-    directory = instance.path.parent.parent / "system"
-    directory.mkdir(exist_ok=True)
-    return directory / UNIT
 
 
 def test_stop_waits_for_unit_and_ports(main: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,26 +132,6 @@ def test_what_waits_for_the_server_is_restarted_while_it_is_stopped(main: Instan
     ]
     with pytest.raises(ServerFault, match=r"after 5 s srv-weights.mount does not start: it is failed"):
         server(main, Commands([show(active="failed")]), restart=["srv-weights.mount"], stop_timeout=5).start()
-
-
-class Starts(Commands):
-    """Stops and starts, and remembers the unit that each start was made with, None where there was none.
-
-    A server that is started by the unit `bad` crashes.
-    """
-
-    def __init__(self, state: str, instance: Instance, bad: str = "") -> None:
-        super().__init__([state])
-        self.place, self.bad = place(instance), bad
-        self.units: list[str | None] = []
-
-    def run(self, command: Sequence[str]) -> str:
-        if command[:2] == ["systemctl", "start"]:
-            self.units.append(self.place.read_text() if self.place.exists() else None)
-            self.states = [show(**CRASHED) if self.units[-1] == self.bad else show()]
-        if command[:2] == ["systemctl", "stop"]:
-            self.states = [STOPPED]
-        return super().run(command)
 
 
 @pytest.fixture
