@@ -22,8 +22,9 @@ import pytest
 from tests.contract.replay.calls import Calls
 from tests.contract.s3_server import Server, Shelf
 from tests.standin.pack import pack
-from tests.support.engines import DRAIN, RunningEngine, engine, kinds, real_engine
+from tests.support.engines import DRAIN, engine, kinds, real_engine
 from tests.support.gateway import KEY, Gateway
+from tests.support.running_engine import RunningEngine
 from tests.support.rustfs_server import RunningServer, running_server, rustfs_binary
 
 LEFT_OUT: list[str] = []

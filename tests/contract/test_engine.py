@@ -19,7 +19,8 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_http import
     roots_of,
 )
 from tests.support.engine_requests import CHAT, COMPLETION, events_of, token_of, wait_for_slow
-from tests.support.engines import DRAIN, NAMES, SEQUENCES, STOP, Reply, RunningEngine
+from tests.support.engines import DRAIN
+from tests.support.running_engine import NAMES, SEQUENCES, STOP, Reply, RunningEngine
 
 
 def test_health_and_version(served: RunningEngine) -> None:

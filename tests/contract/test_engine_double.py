@@ -17,7 +17,8 @@ import pytest
 
 from tests.double.install import install, wheel
 from tests.support.engine_requests import COMPLETION
-from tests.support.engines import DRAIN, NAMES, PATIENCE, STOP, RunningEngine, engine, make_model
+from tests.support.engines import DRAIN, engine, make_model
+from tests.support.running_engine import NAMES, PATIENCE, STOP, RunningEngine
 
 
 def test_a_request_says_how_long_its_answer_takes() -> None:

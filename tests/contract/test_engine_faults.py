@@ -15,7 +15,8 @@ import pytest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_http import NoAnswer, Server, cards
 from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_log import explain
 from tests.support.engine_requests import COMPLETION
-from tests.support.engines import PATIENCE, STOP, RunningEngine, engine
+from tests.support.engines import engine
+from tests.support.running_engine import PATIENCE, STOP, RunningEngine
 
 NEVER = "/nonexistent/file"
 """The end of a span that a test does not end."""

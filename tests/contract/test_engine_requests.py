@@ -21,7 +21,7 @@ from tests.support.engine_requests import (
     token_of,
     wait_for_slow,
 )
-from tests.support.engines import NAMES, STOP, RunningEngine
+from tests.support.running_engine import NAMES, STOP, RunningEngine
 
 EVENTS = "text/event-stream; charset=utf-8"
 DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."

@@ -16,7 +16,8 @@ import pytest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._vllm_log import explain
 from lab.settings import CACHE
 from tests.double.crashes import CRASHES
-from tests.support.engines import MODEL, READY, engine, kinds, make_model
+from tests.support.engines import MODEL, engine, kinds, make_model
+from tests.support.running_engine import READY
 
 GENERIC = "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {"
 """Then those that have ended by then: some, or none."""

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.engine_requests import send_slow, wait_for_slow
-from tests.support.engines import READY, STOP, engine, kinds
+from tests.support.engines import engine, kinds
+from tests.support.running_engine import READY, STOP
 
 
 @pytest.mark.parametrize("kind", kinds())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import http.client
 
-from tests.support.engines import NAMES, PROMPT, SEQUENCES, STOP, RunningEngine
+from tests.support.running_engine import NAMES, PROMPT, SEQUENCES, STOP, RunningEngine
 
 COMPLETION = {"model": NAMES[0], "prompt": PROMPT, "max_tokens": 4, "temperature": 0}
 CHAT = {"model": NAMES[0], "messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "temperature": 0}
