@@ -189,6 +189,17 @@ def test_a33_waves_of_a_new_version_as_minus_e_gives_them(fleet: Fleet) -> None:
     assert "one: its GPUs are not known" in run.text
 
 
+def test_held_instance_is_shown_and_in_no_wave(fleet: Fleet) -> None:
+    hold = fleet.folder / "one/instances/main/hold.json"
+    left = {"model": "tiny", "version": "v2", "generation": 2, "who": "ops", "time": "2026-11-30T08:00:00Z"}
+    hold.write_text(json.dumps({"format": 1, **left}))
+    run, lifted = (fleet.run("-e", "wanted=v2", "-e", f"rollout_lift_hold={lift}") for lift in ("no", "yes"))
+    hold.unlink()
+    assert "one - main Tiny v1 v2 held: rolled back from tiny v2 (ops, 2026-11-30T08:00:00Z)" in run.text
+    assert run.row("two").startswith("two 1 main Tiny v1 v2 ")
+    assert lifted.row("one").startswith("one 1 main Tiny v1 v2 ")
+
+
 def test_every_reason_is_in_one_message(fleet: Fleet) -> None:
     run = fleet.run("-e", "wanted=v9", "-e", "rollout_serial=50%", "-e", "rollout_minimum_serving=3")
     assert run.status != 0

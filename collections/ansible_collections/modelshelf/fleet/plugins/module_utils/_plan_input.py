@@ -143,8 +143,11 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
         reasons.insert(0, "new")
     elif "version" not in reasons and (current != wanted or (digest and ours and digest != ours)):
         reasons.insert(0, "version")
+    restarts = [str(reason) for reason in listed(f"{instance['name']}: restarts", state.get("restarts"))]
     if only is not None and wanted.model not in only:
         fate = UNSELECTED
+    elif _holds(state.get("held"), wanted) and current is not None and restarts:
+        fate, wanted, digest, reasons = MOVE, current, ours, restarts
     elif _holds(state.get("held"), wanted):
         fate = HELD
     else:
