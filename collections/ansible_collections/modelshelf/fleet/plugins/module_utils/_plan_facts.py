@@ -46,7 +46,8 @@ def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
         links["serving"] = found["health"][number].get("status") == HEALTHY
         if hold:
             links.update(held=hold, restarts=restarts)
-    seen = found["seen"]
+    seen, limit = found["seen"], found.get("cache_max_size")
+    bounds = {} if limit is None else {"mount_budget": limit}
     return {
         "name": name,
         "instances": [_shown(instance) for instance in found["instances"]],
@@ -54,7 +55,7 @@ def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
         "devices": _given(found.get("devices"), seen["devices"]),
         "cpu": True if engines and all("+cpu" in version for version in engines) else None,
         "versions": seen["versions"],
-        "cache": seen["cache"] if found["cached"] else None,
+        "cache": {**seen["cache"], **bounds} if found["cached"] else None,
         "bandwidth": _given(found.get("bandwidth"), seen["bandwidth"]),
     }
 

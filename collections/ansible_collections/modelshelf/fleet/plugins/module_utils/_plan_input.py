@@ -60,6 +60,7 @@ class Host:
     free: int | None
     total: int | None
     budget: int | None
+    mount_budget: int | None
     bandwidth: float | None
 
     @property
@@ -127,6 +128,7 @@ def read_host(value: Mapping[str, Any], shelf: Shelf, only: frozenset[str] | Non
         free=_optional(f"{name}: cache: free", cache.get("free")),
         total=_optional(f"{name}: cache: total", cache.get("total")),
         budget=_optional(f"{name}: cache: budget", cache.get("budget")),
+        mount_budget=_optional(f"{name}: cache: mount_budget", cache.get("mount_budget")),
         bandwidth=amount(f"{name}: bandwidth", value.get("bandwidth")),
     )
 
