@@ -6,29 +6,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import Vllm, publish, serving
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import hf_files, write_tree
+from tests.contract.planned_fleet import Fleet, Run, program
 from tests.contract.s3_server import Server
 
-REPOSITORY = Path(__file__).parents[2]
-PLACES = {
-    "__vllm_state": "{{ place }}/instances",
-    "__weights_cache": "{{ place }}/cache",
-    "ansible_python_interpreter": sys.executable,
-}
 SETTLE = [
     {
         "hosts": "gpu",
@@ -46,55 +36,6 @@ SETTLE = [
         ],
     }
 ]
-
-
-@dataclass
-class Fleet:
-    """Three hosts that serve v1 of one model. `variables` are theirs, `hosts` what each has of its own."""
-
-    folder: Path
-    variables: dict[str, Any]
-    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def run(self, *arguments: str, playbook: str = "playbooks/plan.yml", **changes: Any) -> Run:
-        inventory = self.folder / "hosts.json"
-        groups = {"gpu": {"hosts": self.hosts}, "empty": {"hosts": {}}}
-        inventory.write_text(json.dumps({"all": {"vars": {**self.variables, **changes}, "children": groups}}))
-        programs = self.folder / "bin"
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(inventory), playbook, "-e",
-             json.dumps(PLACES), *arguments],
-            cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-            env={**os.environ, "ANSIBLE_CONFIG": str(REPOSITORY / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1",
-                 "ANSIBLE_ROLES_PATH": str(REPOSITORY / "roles"), "PATH": f"{programs}:{os.environ['PATH']}"},
-        )  # fmt: skip
-        return Run(done.returncode, done.stdout)
-
-
-@dataclass(frozen=True)
-class Run:
-    status: int
-    output: str
-
-    @property
-    def text(self) -> str:
-        """The output in one line, so that nothing is broken by its width."""
-        return " ".join(self.output.split())
-
-    def row(self, name: str) -> str:
-        """The line of a host in the table."""
-        found = re.search(rf"^\s*- '?({re.escape(name)}\s.*?)'?$", self.output, re.M)
-        assert found, self.output
-        return " ".join(found[1].split())
-
-    def changed(self) -> int:
-        return sum(int(number) for number in re.findall(r" changed=(\d+) ", self.output))
-
-
-def program(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +130,17 @@ def test_a33_waves_of_a_new_version_as_minus_e_gives_them(fleet: Fleet) -> None:
     assert "one: its GPUs are not known" in run.text
 
 
+def test_held_instance_is_shown_and_in_no_wave(fleet: Fleet) -> None:
+    hold = fleet.folder / "one/instances/main/hold.json"
+    left = {"model": "tiny", "version": "v2", "generation": 2, "who": "ops", "time": "2026-11-30T08:00:00Z"}
+    hold.write_text(json.dumps({"format": 1, **left}))
+    run, lifted = (fleet.run("-e", "wanted=v2", "-e", f"rollout_lift_hold={lift}") for lift in ("no", "yes"))
+    hold.unlink()
+    assert "one - main Tiny v1 v2 held: rolled back from tiny v2 (ops, 2026-11-30T08:00:00Z)" in run.text
+    assert run.row("two").startswith("two 1 main Tiny v1 v2 ")
+    assert lifted.row("one").startswith("one 1 main Tiny v1 v2 ")
+
+
 def test_every_reason_is_in_one_message(fleet: Fleet) -> None:
     run = fleet.run("-e", "wanted=v9", "-e", "rollout_serial=50%", "-e", "rollout_minimum_serving=3")
     assert run.status != 0
@@ -233,3 +185,43 @@ def test_a33_fleet_that_serves_nothing_is_refused(bare: Fleet, hosts: dict[str, 
     run = Fleet(bare.folder, bare.variables, hosts).run()
     assert run.status != 0
     assert message in run.text
+
+
+def test_port_that_is_to_move_is_asked_where_the_server_is(fleet: Fleet) -> None:
+    moved = ("-e", "server_port=9")
+    run = fleet.run(*moved, "-e", "rollout_minimum_serving=3")
+    assert run.row("one").endswith("move: argument")
+    assert "only 2 would serve meanwhile; the minimum is 3. No wave size keeps it: 3 of 3 hosts serve now" in run.text
+    status = fleet.run(*moved, playbook="playbooks/status.yml")
+    assert len(re.findall(r"- (?:one|two|three) main tiny v1 1 serving", status.text)) == 3, status.output
+
+
+def stage(fleet: Fleet, *arguments: str, **changes: Any) -> Run:
+    """What site.yml would do before it stops anything."""
+    return fleet.run(
+        "--check", "--tags=stage", *arguments, playbook="playbooks/site.yml", vllm_system_packages=[], **changes
+    )
+
+
+def test_units_that_are_not_active_are_restarted_only_where_the_minimum_is_kept(fleet: Fleet) -> None:
+    least = ("-e", "rollout_minimum_serving=3")
+    assert "Show the plan" not in stage(fleet, *least).output
+    (fleet.folder / "state").write_text("failed\n")
+    run = stage(fleet, *least)
+    (fleet.folder / "state").write_text("active\n")
+    assert run.status != 0
+    assert run.row("two").endswith("move: failed")
+    assert "only 2 would serve meanwhile; the minimum is 3" in run.text
+
+
+def test_models_that_modelshelf_only_leaves_out_are_not_looked_at(fleet: Fleet) -> None:
+    models = [{"name": "Tiny", "version": "v2"}, {"name": "Other", "version": "v1"}]
+    instances = [*fleet.variables["modelshelf_instances"], {"name": "second", "model": "Other", "port": 10}]
+    given = {"modelshelf_models": models, "modelshelf_instances": instances}
+    run = stage(fleet, "-e", "modelshelf_only=Tiny", **given)
+    assert run.status == 0, run.output
+    assert "one 1 main Tiny v1 v2" in run.text
+    assert "one - second Other - v1 not selected" in run.text
+    task = re.findall(r"TASK \[(?:weights|vllm) : (?:Open every|Compare the gen).*?(?=\nTASK)", run.output, re.S)
+    assert ["v2" in found or "main" in found for found in task] == [True, True]
+    assert not any("Other" in found or "second" in found for found in task)

@@ -104,3 +104,12 @@ def test_settings_of_rclone_hold_the_readers_key_only(rendered: Path) -> None:
 
 def test_models_that_no_instance_serves_are_not_mounted(rendered: Path) -> None:
     assert [path.name for path in rendered.glob("modelshelf-weights-*")] == [WEIGHTS_UNIT]
+
+
+def test_run_that_leaves_a_model_out_touches_neither_its_mount_nor_its_instance(rendered: Path) -> None:
+    assert json.loads((rendered / "only-not-served-here.json").read_text()) == [[], []]
+    assert json.loads((rendered / f"only-{SLUG}.json").read_text()) == [[WEIGHTS_UNIT], ["main"]]
+
+
+def test_settings_of_rclone_are_those_of_all_mounts_also_in_a_run_that_leaves_one_out(rendered: Path) -> None:
+    assert (rendered / "limited.conf").read_text() == (rendered / "rclone.conf").read_text()

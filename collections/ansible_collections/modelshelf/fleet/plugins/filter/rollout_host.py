@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter rollout_host: see rollout_host.yml."""
+"""Filters rollout_host and moving_instances: see rollout_host.yml and moving_instances.yml."""
 
 from __future__ import annotations
 
@@ -21,8 +21,16 @@ def rollout_host(found: Mapping[str, Any], name: str) -> dict[str, Any]:
         raise AnsibleFilterError(f"{name}: what was found on the host is not complete: {error!r}") from error
 
 
+def moving_instances(found: Mapping[str, Any]) -> list[str]:
+    """The instances of a host that a run stops or starts."""
+    try:
+        return _plan_facts.moving_instances(found)
+    except (LookupError, StopIteration) as error:
+        raise AnsibleFilterError(f"what was found on the host is not complete: {error!r}") from error
+
+
 class FilterModule:
-    """Registers the filter."""
+    """Registers the filters."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"rollout_host": rollout_host}
+        return {"rollout_host": rollout_host, "moving_instances": moving_instances}

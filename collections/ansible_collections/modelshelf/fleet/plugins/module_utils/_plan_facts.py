@@ -8,7 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import flag
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import read_version
+
 HEALTHY = 200
+_NOT_STOPPED = ("begun", "drained")
+"""Steps of a move at which nothing was stopped yet."""
+
+
+def moving_instances(found: Mapping[str, Any]) -> list[str]:
+    """The instances that this run stops or starts. `found` is what moving_instances.yml documents."""
+    described = {str(item["instance"]): item for item in found["generations"]}
+    moving = []
+    for instance in found["instances"]:
+        state, wanted = described.get(instance["name"], {}), _of(found["wanted"], instance["name"])
+        if wanted is None:
+            continue
+        new = bool(wanted["restart_needed"]) and not _hold(instance, state, found)
+        if new or _restarts(instance, state, found):
+            moving.append(str(instance["name"]))
+    return moving
 
 
 def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,13 +36,18 @@ def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     state = {other: _links(item) for other, item in described.items()}
     engines = []
     for number, instance in enumerate(found["instances"]):
+        there = described.get(instance["name"], {})
         links = state.setdefault(instance["name"], {"current": None, "previous": None})
-        wanted = _of(found["wanted"], instance["name"])
-        engines.append(str(wanted["diff"]["after"]["release"]["engine"]["version"]))
-        active = str(_of(found["units"], instance["name"])["stdout"]).strip()
-        links["reasons"] = [] if links["current"] is None else _reasons(instance, wanted, active, found)
+        wanted, hold = _of(found["wanted"], instance["name"]), _hold(instance, there, found)
+        if wanted is not None:
+            engines.append(str(wanted["diff"]["after"]["release"]["engine"]["version"]))
+        restarts = _restarts(instance, there, found) if links["current"] else []
+        links["reasons"] = [*(_changes(links["current"], wanted) if links["current"] and wanted else []), *restarts]
         links["serving"] = found["health"][number].get("status") == HEALTHY
-    seen = found["seen"]
+        if hold:
+            links.update(held=hold, restarts=restarts)
+    seen, limit = found["seen"], found.get("cache_max_size")
+    bounds = {} if limit is None else {"mount_budget": limit}
     return {
         "name": name,
         "instances": [_shown(instance) for instance in found["instances"]],
@@ -31,7 +55,7 @@ def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
         "devices": _given(found.get("devices"), seen["devices"]),
         "cpu": True if engines and all("+cpu" in version for version in engines) else None,
         "versions": seen["versions"],
-        "cache": seen["cache"] if found["cached"] else None,
+        "cache": {**seen["cache"], **bounds} if found["cached"] else None,
         "bandwidth": _given(found.get("bandwidth"), seen["bandwidth"]),
     }
 
@@ -53,20 +77,37 @@ def _links(instance: Mapping[str, Any]) -> dict[str, Any]:
     return {link: releases.get(instance[link]) for link in ("current", "previous")}
 
 
-def _of(results: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
-    return next(item for item in results if item["item"] == name)
+def _of(results: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any] | None:
+    """The result of an instance, None for one that modelshelf_only leaves out."""
+    return next((item for item in results if item["item"] == name), None)
 
 
-def _reasons(
-    instance: Mapping[str, Any], wanted: Mapping[str, Any], active: str, found: Mapping[str, Any]
-) -> list[str]:
-    """Why an instance that has a generation would be moved by site.yml, beside another version."""
-    before, after = wanted["diff"]["before"], wanted["diff"]["after"]
-    reasons = _differences(before, after) if before else []
-    if instance["weights_unit"] in found["stale_mounts"]:
-        reasons.append("mount")
+def _hold(instance: Mapping[str, Any], there: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The hold that keeps an instance where it is, None when there is none, it is lifted, or for another version."""
+    hold: Mapping[str, Any] | None = there.get("hold")
+    if not hold or flag("rollout_lift_hold", found.get("lift_hold", False)):
+        return None
+    return hold if read_version(hold) == (instance["model"], str(instance["version"])) else None
+
+
+def _restarts(instance: Mapping[str, Any], there: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Why an instance would be stopped or started whatever it is to serve, also where it is held."""
+    reasons = ["mount"] if instance["weights_unit"] in found["stale_mounts"] else []
+    unit = next(item for item in found["units"] if item["item"] == instance["name"])
+    active = str(unit["stdout"]).strip()
     if active != "active":
         reasons.append(active or "unknown")
+    if there.get("move") and there["move"]["step"] not in _NOT_STOPPED:
+        reasons.append("unfinished")
+    return reasons
+
+
+def _changes(current: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """What of an instance would be other than in its generation, beside the version."""
+    before, after = wanted["diff"]["before"], wanted["diff"]["after"]
+    reasons = _differences(before, after) if before else []
+    if not reasons and wanted["restart_needed"] and read_version(current) == read_version(after["release"]):
+        return ["generation"]
     return reasons
 
 

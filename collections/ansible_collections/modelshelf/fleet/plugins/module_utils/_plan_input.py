@@ -60,6 +60,7 @@ class Host:
     free: int | None
     total: int | None
     budget: int | None
+    mount_budget: int | None
     bandwidth: float | None
 
     @property
@@ -127,6 +128,7 @@ def read_host(value: Mapping[str, Any], shelf: Shelf, only: frozenset[str] | Non
         free=_optional(f"{name}: cache: free", cache.get("free")),
         total=_optional(f"{name}: cache: total", cache.get("total")),
         budget=_optional(f"{name}: cache: budget", cache.get("budget")),
+        mount_budget=_optional(f"{name}: cache: mount_budget", cache.get("mount_budget")),
         bandwidth=amount(f"{name}: bandwidth", value.get("bandwidth")),
     )
 
@@ -143,8 +145,11 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
         reasons.insert(0, "new")
     elif "version" not in reasons and (current != wanted or (digest and ours and digest != ours)):
         reasons.insert(0, "version")
+    restarts = [str(reason) for reason in listed(f"{instance['name']}: restarts", state.get("restarts"))]
     if only is not None and wanted.model not in only:
         fate = UNSELECTED
+    elif _holds(state.get("held"), wanted) and current is not None and restarts:
+        fate, wanted, digest, reasons = MOVE, current, ours, restarts
     elif _holds(state.get("held"), wanted):
         fate = HELD
     else:

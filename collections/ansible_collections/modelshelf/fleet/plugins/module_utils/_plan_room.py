@@ -67,6 +67,7 @@ def plan_staging(host: Host, shelf: Shelf, findings: Findings) -> Staging:
     staging = Staging(fetch, keep, unused if crowded else {})
     if kept_moves:
         _check_room(host, staging, findings)
+        _check_mounts(host, staging, findings)
     for step in host.moves:
         if step.instance.get("source") == "stream":
             findings.notices.append(f"{host.name}: {step.name} streams {step.wanted} from the store when it starts")
@@ -157,3 +158,28 @@ def _check_room(host: Host, staging: Staging, findings: Findings) -> None:
     elif staging.remove:
         names = ", ".join(map(str, staging.remove))
         findings.notices.append(f"{host.name}: {names} must leave the cache first, to make room for what is fetched")
+
+
+def _check_mounts(host: Host, staging: Staging, findings: Findings) -> None:
+    """Whether the cache of each mount may hold what is served beside what is to be, as staging asks of it."""
+    limit = host.mount_budget
+    if limit is None:
+        return
+    moved = [step.wanted for step in host.moves if step.kept]
+    served = {step.current for step in host.steps if step.kept} | set(host.strangers.values())
+    for model in dict.fromkeys(version.model for version in moved):
+        together = [item for item in staging.keep if item.model == model and (item in moved or item in served)]
+        needed = sum(staging.keep[item] for item in together)
+        if needed > limit:
+            what = " + ".join(f"{item.version} {human_bytes(staging.keep[item])}" for item in together)
+            findings.refusals.append(
+                f"{host.name}: the cache of {model} may take {human_bytes(limit)}, and what the host serves and is to"
+                f" serve needs {human_bytes(needed)} ({what}). Raise weights_cache_max_size to {needed} bytes at least"
+            )
+    mounts = len({step.wanted.model for step in host.steps if step.kept})
+    if host.total is not None and mounts * limit > host.total:
+        findings.notices.append(
+            f"{host.name}: its {mounts} cache{'s' * (mounts > 1)} may grow to {human_bytes(mounts * limit)} by"
+            f" weights_cache_max_size, the file system has {human_bytes(host.total)}: it can fill up before they are"
+            " emptied of what nobody uses"
+        )

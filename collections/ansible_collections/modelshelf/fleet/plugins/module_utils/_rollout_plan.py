@@ -97,6 +97,7 @@ def rollout_plan(
     for host in fleet:
         check_devices(host, findings)
         _note_steps(host, findings)
+        _check_mounts(host, findings)
     staying = {**dict.fromkeys(silent, frozenset[str]()), **beside}
     waves: list[list[str]] = []
     if fleet:
@@ -191,6 +192,18 @@ def _note_steps(host: Host, findings: Findings) -> None:
             f"{host.name}: {name} runs {version} and is not in the inventory; it is left alone, and may hold a port"
             " and GPUs"
         )
+
+
+def _check_mounts(host: Host, findings: Findings) -> None:
+    """Refuse to restart a mount with an instance on it that the run leaves out, and would stop without a drain."""
+    restarted = {step.wanted.model for step in host.moves if "mount" in step.reasons}
+    for step in host.steps:
+        if step.fate == UNSELECTED and step.current and step.current.model in restarted:
+            findings.refusals.append(
+                f"{host.name}: the mount of {step.current.model} has to be restarted, and {step.name}, which"
+                f" modelshelf_only leaves out, still reads from it. Add {step.display_name}, which the inventory gives"
+                f" {step.name}, or leave modelshelf_only out"
+            )
 
 
 def _host(host: Host, staging: Staging) -> dict[str, Any]:

@@ -44,6 +44,18 @@ def split_waves(hosts: Sequence[str], serial: Serial) -> list[list[str]]:
     return waves
 
 
+def batch_sizes(moving: Sequence[bool], serial: Serial) -> list[int]:
+    """How many hosts each batch of a play has, for its hosts in their order, of which some move.
+
+    Each batch has one wave of split_waves(), of those that move, and the hosts that stay before its last one; the last
+    batch has all the rest. When nothing moves there is one batch.
+    """
+    movers = [str(place) for place, moves in enumerate(moving, 1) if moves]
+    ends = [int(wave[-1]) for wave in split_waves(movers, serial)]
+    ends[-1:] = [max(len(moving), 1)]
+    return [end - begin for begin, end in zip([0, *ends], ends)]
+
+
 def with_canary(serial: Serial, count: int) -> list[int | str]:
     """`serial` with a first wave of one host, for a fleet of `count`."""
     return list(serial) if _size(serial[0], count) == 1 else [1, *serial]

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.modelshelf.fleet.plugins.filter.wave_sizes import FilterModule
 
 wave_sizes = FilterModule().filters()["wave_sizes"]
+wave_batches = FilterModule().filters()["wave_batches"]
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,13 @@ def test_what_ansible_would_take_as_all_hosts_is_refused(serial: Any, said: str)
 def test_canary_that_is_no_truth_value_is_refused() -> None:
     with pytest.raises(AnsibleFilterError, match="rollout_canary"):
         wave_sizes(4, 1, "perhaps")
+
+
+def test_batches_have_the_canary_of_those_that_move() -> None:
+    assert wave_batches([False, True, True, True], "100%", True) == [2, 2]
+    assert wave_batches([False, True, True, True], "100%", "no") == [4]
+
+
+def test_serial_of_batches_is_checked_also_when_nothing_moves() -> None:
+    with pytest.raises(AnsibleFilterError, match=r"rollout_serial .*at least one host"):
+        wave_batches([False], 0)

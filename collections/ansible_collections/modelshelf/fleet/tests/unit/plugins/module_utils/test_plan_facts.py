@@ -161,6 +161,11 @@ def test_inventory_wins_over_what_was_found(tmp_path: Path) -> None:
     assert (host["devices"], host["bandwidth"], host["cache"]) == ("4", "5e8", None)
 
 
+def test_bound_of_the_caches_is_that_of_each_mount(tmp_path: Path) -> None:
+    host = planned_host("gpu-01", found(tmp_path, facts={"cache_max_size": 5}))
+    assert host["cache"] == {**SEEN["cache"], "mount_budget": 5}
+
+
 def test_a31_environment_of_an_instance_is_left_out(tmp_path: Path) -> None:
     (main,) = instances({"environment": {"HF_TOKEN": "canary"}, "gpus": [1]})
     (shown,) = planned_host("gpu-01", found(tmp_path, facts={"instances": [main]}))["instances"]

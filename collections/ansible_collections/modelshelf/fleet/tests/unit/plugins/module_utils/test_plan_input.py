@@ -54,6 +54,20 @@ def test_models_that_are_not_selected_stay(only: Any) -> None:
     assert found["totals"]["fetch_bytes"] == GIB
 
 
+@pytest.mark.parametrize(("reason", "refused"), [("mount", 1), ("argument", 0)])
+def test_mount_with_an_instance_on_it_that_is_left_out_is_not_restarted(reason: str, refused: int) -> None:
+    small = {"model": "opt", "version": "v1"}
+    there = {"main": {"current": small}, "small": {"current": small, "reasons": [reason]}}
+    two = host("a", {"gpus": [0]}, {"name": "small", "model": "opt", "gpus": [1]}, devices=2, state=there)
+    found = refusals(two, only="opt")
+    assert len(found) == refused
+    assert all(
+        "the mount of opt has to be restarted, and main, which modelshelf_only leaves out" in one for one in found
+    )
+    assert all("Add Qwen/Qwen2-7B, which the inventory gives main" in one for one in found)
+    assert refusals(two, only="opt,Qwen/Qwen2-7B") == []
+
+
 def test_model_is_selected_by_its_name_or_its_slug() -> None:
     assert plan(host(), only="Qwen/Qwen2-7B")["totals"]["moves"] == plan(host(), only=QWEN)["totals"]["moves"] == 1
 

@@ -32,6 +32,27 @@ def test_budget_for_the_new_alone_is_refused() -> None:
     assert f"Raise the budget to {22 * GIB} bytes" in reason
 
 
+def test_cache_of_a_mount_that_does_not_hold_old_and_new_is_refused() -> None:
+    (reason,) = refusals(host(cache=room(mount_budget=21 * GIB)))
+    assert "the cache of qwen-qwen2-7b may take 21.0 GiB" in reason
+    assert "serves and is to serve needs 22.0 GiB (v1 10.0 GiB + v2 12.0 GiB)" in reason
+    assert f"Raise weights_cache_max_size to {22 * GIB} bytes" in reason
+    assert refusals(host(cache=room(mount_budget=22 * GIB))) == []
+
+
+def test_cache_of_a_mount_holds_its_model_alone() -> None:
+    state = {"main": {"current": OLD}, "small": {"current": {"model": "opt", "version": "v1"}}}
+    two = ({"gpus": [0]}, {"name": "small", "model": "opt", "gpus": [1]})
+    given = {"state": state, "devices": 2, "versions": {QWEN: {"v1": 10 * GIB}, "opt": {"v1": GIB}}}
+    assert refusals(host("a", *two, **given, cache=room(mount_budget=22 * GIB))) == []
+
+
+@pytest.mark.parametrize(("budget", "said"), [(200, 0), (201, 1)])
+def test_caches_that_may_grow_beyond_the_disk_are_told(budget: int, said: int) -> None:
+    notices = plan(host(cache=room(mount_budget=budget * GIB)))["notices"]
+    assert sum("its 1 cache may grow to 201.0 GiB" in notice for notice in notices) == said
+
+
 def test_disk_that_is_too_full_is_refused() -> None:
     (reason,) = refusals(host(cache=room(free=5 * GIB, total=20 * GIB)))
     assert "12.0 GiB are to be fetched" in reason

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import (
     FLEET,
     Serving,
+    batch_sizes,
     largest_wave,
     parse_serial,
     shortfalls,
@@ -138,3 +139,31 @@ def test_model_that_is_replaced_is_missed_afterwards() -> None:
     hosts = dict.fromkeys(names(3), Serving(old, old, new))
     found = shortfalls([["h0"], ["h1"], ["h2"]], hosts, {"opt": 2})
     assert [(one.wave, one.left) for one in found] == [(2, 1), (3, 0)]
+
+
+@pytest.mark.parametrize(
+    ("moving", "serial", "sizes"),
+    [
+        ("..mm", [1], [3, 1]),
+        ("..mm", ["50%"], [3, 1]),
+        ("..mm", [2], [4]),
+        ("m..m", [1], [1, 3]),
+        ("mm..", [1], [1, 3]),
+        ("m.m.m.m.", [1, "50%"], [1, 4, 3]),
+        ("....", [1], [4]),
+        ("", [1], [1]),
+    ],
+)
+def test_batches_of_a_play_have_one_wave_each(moving: str, serial: list[Any], sizes: list[int]) -> None:
+    assert batch_sizes([one == "m" for one in moving], serial) == sizes
+
+
+@given(st.lists(st.booleans(), max_size=20), st.lists(st.integers(1, 5) | st.just("30%"), min_size=1, max_size=3))
+def test_movers_of_the_batches_are_the_waves(moving: list[bool], serial: list[Any]) -> None:
+    hosts = [f"{'m' if moves else '-'}{number}" for number, moves in enumerate(moving)]
+    movers = [host for host in hosts if host[0] == "m"]
+    batches = split_waves(hosts, batch_sizes(moving, serial))
+    assert [host for batch in batches for host in batch] == hosts
+    found = [[host for host in batch if host[0] == "m"] for batch in batches]
+    assert [wave for wave in found if wave] == split_waves(movers, serial)
+    assert all(found) or not movers
