@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from tests.support.gateway import Gateway, until
@@ -52,6 +55,33 @@ def test_drain_keeps_what_runs_and_holds_until_it_is_taken_back(gateway: Gateway
 
     move(gateway, "undrain")
     assert DRAINED in gateway.answers(12)
+
+
+def test_wait_for_the_requests_of_a_drained_instance_lasts_as_long_as_they_do(gateway: Gateway) -> None:
+    for server in gateway.servers.values():
+        server.released.clear()
+    streams = [gateway.stream() for _number in range(3)]
+    assert all(stream.readline() for stream in streams)
+    move(gateway, "drain")
+    begun = time.time()
+    move(gateway, "idle", changed=False, gateway_deadline=begun + 10)
+    assert time.time() >= begun + 10, "it did not wait for the stream"
+    ended = threading.Timer(5, gateway.servers[DRAINED].released.set)
+    ended.start()
+    move(gateway, "idle", changed=False, gateway_deadline=time.time() + 60)
+    assert not ended.is_alive(), "it did not wait for the stream"
+    assert time.time() < begun + 60, "it waited for the streams of other servers"
+    for server in gateway.servers.values():
+        server.released.set()
+    assert [stream.read() for stream in streams] == [b"\ndata: [DONE]\n\n"] * 3
+    move(gateway, "undrain")
+
+
+def test_gateway_that_is_gone_keeps_nobody_waiting(gateway: Gateway) -> None:
+    begun = time.monotonic()
+    done = gateway.play("idle", lost=True, on="gpu1", gateway_instance="main", gateway_deadline=time.time() + 600)
+    assert done.returncode == 0, done.stdout
+    assert time.monotonic() - begun < 60
 
 
 def test_instance_that_no_gateway_has_needs_no_drain(gateway: Gateway) -> None:
