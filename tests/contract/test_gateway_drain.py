@@ -103,6 +103,24 @@ def test_drained_server_with_a_new_port_comes_back_on_it(gateway: Gateway) -> No
     assert DRAINED in gateway.answers(12)
 
 
+def test_port_that_only_the_inventory_has_yet_leaves_the_pool_as_it_is(gateway: Gateway) -> None:
+    server = gateway.servers[DRAINED]
+    server.port += 1
+    done = gateway.play("configure verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "changed=0" in done.stdout, done.stdout
+    gateway.reload()
+    assert DRAINED in gateway.answers(12)
+    move(gateway, "drain")
+    server.stop()
+    server.start()
+    move(gateway, "undrain")
+    until(lambda: gateway.state(DRAINED) == "UP")
+    assert DRAINED in gateway.answers(12)
+    done = gateway.play("configure verify")
+    assert "changed=0" in done.stdout, "a move is no reason for a reload"
+
+
 def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) -> None:
     """Its move to another model and another port has failed."""
     move(gateway, "drain")
