@@ -81,6 +81,7 @@ def test_gateway_that_is_gone_keeps_nobody_waiting(gateway: Gateway) -> None:
     begun = time.monotonic()
     done = gateway.play("idle", lost=True, on="gpu1", gateway_instance="main", gateway_deadline=time.time() + 600)
     assert done.returncode == 0, done.stdout
+    assert gateway.play("up", lost=True, on="gpu1", gateway_instance="main").returncode == 0
     assert time.monotonic() - begun < 60
 
 
@@ -119,6 +120,17 @@ def test_port_that_only_the_inventory_has_yet_leaves_the_pool_as_it_is(gateway: 
     assert DRAINED in gateway.answers(12)
     done = gateway.play("configure verify")
     assert "changed=0" in done.stdout, "a move is no reason for a reload"
+
+
+def test_drain_that_another_run_made_as_the_file_was_written_is_kept(gateway: Gateway) -> None:
+    gateway.ask(f"set server opt/{DRAINED} weight 0")
+    done = gateway.play("keep")
+    assert (done.returncode, "changed=1" in done.stdout) == (0, True), done.stdout
+    assert "changed=0" in gateway.play("configure keep").stdout
+    gateway.reload()
+    assert DRAINED not in gateway.answers(12), "a reload has forgotten the drain"
+    move(gateway, "undrain")
+    move(gateway, "up", changed=False)
 
 
 def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) -> None:

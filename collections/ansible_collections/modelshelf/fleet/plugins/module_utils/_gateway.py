@@ -102,3 +102,14 @@ def current_servers(text: str) -> dict[tuple[str, str], dict[str, Any]]:
             weight = 0 if words[4:] == ["0"] else 1
             found[pool, words[1]] = {"address": address, "port": int(port), "weight": weight}
     return found
+
+
+def forgotten_drains(pools: Iterable[Mapping[str, Any]], state: str) -> list[str]:
+    """The servers that have requests in `pools`, and none in a process that answers `show servers state` with `state`.
+
+    Its columns are those of HAProxy's first format: pool 1, server 3, weight 7, counted from 0.
+    """
+    rows = [words for words in map(str.split, state.splitlines()) if len(words) > 7]
+    drained = {(row[1], row[3]) for row in rows if row[7] == "0"}
+    servers = [server for pool in pools for server in pool["servers"] if server["weight"]]
+    return [server["name"] for server in servers if (server["pool"], server["name"]) in drained]

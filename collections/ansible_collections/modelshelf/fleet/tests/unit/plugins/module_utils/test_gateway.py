@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._gateway import (
     current_servers,
+    forgotten_drains,
     gateway_pools,
     gateway_servers,
 )
@@ -91,6 +92,20 @@ backend other
     pool = pools(*servers, endpoints=ENDPOINTS[:1], current=current)[0]
     found = [(server["address"], server["port"], server["weight"]) for server in pool["servers"]]
     assert found == [("10.0.0.1", 7000, 1), ("fd00::2", 7000, 0), ("10.1.0.3", 8000, 1)]
+
+
+def test_drains_that_only_the_process_has_are_named_in_their_own_pool_alone() -> None:
+    state = """1
+# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight
+3 org-opt 1 gpu1:main 10.0.0.1 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+3 org-opt 2 gpu2:main 10.0.0.2 2 0 1 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+4 other 1 gpu2:main 10.0.0.2 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+"""
+    found = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), endpoints=ENDPOINTS[:1])
+    assert forgotten_drains(found, state) == ["gpu1:main"]
+    found[0]["servers"][0]["weight"] = 0
+    assert forgotten_drains(found, state) == []
+    assert forgotten_drains(found, "") == []
 
 
 @pytest.mark.parametrize("way", ["tasks", "none"])
