@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from tests.support.gateway import Gateway, until
@@ -54,6 +57,34 @@ def test_drain_keeps_what_runs_and_holds_until_it_is_taken_back(gateway: Gateway
     assert DRAINED in gateway.answers(12)
 
 
+def test_wait_for_the_requests_of_a_drained_instance_lasts_as_long_as_they_do(gateway: Gateway) -> None:
+    for server in gateway.servers.values():
+        server.released.clear()
+    streams = [gateway.stream() for _number in range(3)]
+    assert all(stream.readline() for stream in streams)
+    move(gateway, "drain")
+    begun = time.time()
+    move(gateway, "idle", changed=False, gateway_deadline=begun + 10)
+    assert time.time() >= begun + 10, "it did not wait for the stream"
+    ended = threading.Timer(5, gateway.servers[DRAINED].released.set)
+    ended.start()
+    move(gateway, "idle", changed=False, gateway_deadline=time.time() + 60)
+    assert not ended.is_alive(), "it did not wait for the stream"
+    assert time.time() < begun + 60, "it waited for the streams of other servers"
+    for server in gateway.servers.values():
+        server.released.set()
+    assert [stream.read() for stream in streams] == [b"\ndata: [DONE]\n\n"] * 3
+    move(gateway, "undrain")
+
+
+def test_gateway_that_is_gone_keeps_nobody_waiting(gateway: Gateway) -> None:
+    begun = time.monotonic()
+    done = gateway.play("idle", lost=True, on="gpu1", gateway_instance="main", gateway_deadline=time.time() + 600)
+    assert done.returncode == 0, done.stdout
+    assert gateway.play("up", lost=True, on="gpu1", gateway_instance="main").returncode == 0
+    assert time.monotonic() - begun < 60
+
+
 def test_instance_that_no_gateway_has_needs_no_drain(gateway: Gateway) -> None:
     before = gateway.config.read_text(encoding="utf-8")
     assert gateway.play("drain", on="gpu1", gateway_instance="unknown").returncode == 0
@@ -71,6 +102,35 @@ def test_drained_server_with_a_new_port_comes_back_on_it(gateway: Gateway) -> No
     assert DRAINED in gateway.answers(12)
     gateway.reload()
     assert DRAINED in gateway.answers(12)
+
+
+def test_port_that_only_the_inventory_has_yet_leaves_the_pool_as_it_is(gateway: Gateway) -> None:
+    server = gateway.servers[DRAINED]
+    server.port += 1
+    done = gateway.play("configure verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "changed=0" in done.stdout, done.stdout
+    gateway.reload()
+    assert DRAINED in gateway.answers(12)
+    move(gateway, "drain")
+    server.stop()
+    server.start()
+    move(gateway, "undrain")
+    until(lambda: gateway.state(DRAINED) == "UP")
+    assert DRAINED in gateway.answers(12)
+    done = gateway.play("configure verify")
+    assert "changed=0" in done.stdout, "a move is no reason for a reload"
+
+
+def test_drain_that_another_run_made_as_the_file_was_written_is_kept(gateway: Gateway) -> None:
+    gateway.ask(f"set server opt/{DRAINED} weight 0")
+    done = gateway.play("keep")
+    assert (done.returncode, "changed=1" in done.stdout) == (0, True), done.stdout
+    assert "changed=0" in gateway.play("configure keep").stdout
+    gateway.reload()
+    assert DRAINED not in gateway.answers(12), "a reload has forgotten the drain"
+    move(gateway, "undrain")
+    move(gateway, "up", changed=False)
 
 
 def test_instance_that_went_back_comes_back_where_it_serves(gateway: Gateway) -> None:

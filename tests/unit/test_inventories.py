@@ -112,10 +112,12 @@ def test_mistakes_are_refused_before_any_connection(name: str, value: list[objec
     assert "PLAY [Mount the weights]" not in done.stdout
 
 
-def preflight(folder: Path, variables: str, *arguments: str) -> tuple[int, str]:
+def preflight(
+    folder: Path, variables: str, *arguments: str, playbook: str = "preflight", group: str = ""
+) -> tuple[int, str]:
     """Exit status and output of the first play on an inventory with the host one, which has `variables`."""
-    (folder / "hosts.yml").write_text(f"all: {{hosts: {{one: }}, vars: {{modelshelf_models: []{variables}}}}}\n")
-    argv = [str(BIN / "ansible-playbook"), "-i", str(folder / "hosts.yml"), "playbooks/preflight.yml", *arguments]
+    (folder / "hosts.yml").write_text(f"all: {{hosts: {{one: }}, vars: {{modelshelf_models: []{variables}}}{group}}}\n")
+    argv = [str(BIN / "ansible-playbook"), "-i", str(folder / "hosts.yml"), f"playbooks/{playbook}.yml", *arguments]
     env = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
     done = subprocess.run(argv, cwd=CHECKOUT, env=env, capture_output=True, text=True)
     return done.returncode, " ".join(done.stdout.split())
@@ -133,3 +135,25 @@ def test_steps_for_servers_are_refused_where_there_are_none(tmp_path: Path, limi
     status, said = preflight(tmp_path, "", "--tags=store,swap", *limit)
     assert status != 0
     assert f"the steps swap are for hosts that have modelshelf_instances, and no host of this {scope} has any" in said
+
+
+@pytest.mark.parametrize(
+    ("playbook", "arguments"),
+    [("preflight", ["--tags=gateway"]), ("gateway", [])],
+    ids=["tag", "playbook"],
+)
+def test_gateway_is_refused_where_there_is_none(tmp_path: Path, playbook: str, arguments: list[str]) -> None:
+    status, said = preflight(tmp_path, "", *arguments, playbook=playbook)
+    assert status != 0
+    assert "no host of this inventory is in the group gateway, so there is no gateway to set up" in said
+    status, said = preflight(
+        tmp_path, "", "--limit=one", *arguments, playbook=playbook, group=", children: {gateway: {hosts: {two: }}}"
+    )
+    assert status != 0
+    assert "no host of this limit is in the group gateway, so there is no gateway to set up: the group has two" in said
+
+
+@pytest.mark.parametrize("tags", ["gateway,store", "verify", "all"])
+def test_other_steps_need_no_gateway(tmp_path: Path, tags: str) -> None:
+    status, said = preflight(tmp_path, "", f"--tags={tags}")
+    assert status == 0, said

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters gateway_servers and gateway_pools: see gateway_servers.yml and gateway_pools.yml."""
+"""Filters gateway_servers, gateway_pools and forgotten_drains: see the YAML files with their names."""
 
 from __future__ import annotations
 
@@ -35,4 +35,8 @@ class FilterModule:
     """Registers the filters."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"gateway_servers": gateway_servers, "gateway_pools": gateway_pools}
+        return {
+            "gateway_servers": gateway_servers,
+            "gateway_pools": gateway_pools,
+            "forgotten_drains": _gateway.forgotten_drains,
+        }

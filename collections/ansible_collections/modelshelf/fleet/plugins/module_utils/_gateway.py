@@ -19,6 +19,7 @@ def gateway_servers(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every instance of the hosts as a server of a gateway; `hosts` are their variables.
 
     A server is known as `<host>:<instance>`. Its address is the one that the role vllm has the instance listen on.
+    `told`: the gateway is told of its moves, and where it serves after them.
     """
     servers = []
     for host in hosts:
@@ -34,6 +35,7 @@ def gateway_servers(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
                     "address": instance["address"],
                     "port": instance["port"],
                     "served_names": instance["served_names"],
+                    "told": str(host.get("rollout_drain", "gateway")) == "gateway",
                 }
             )
     return servers
@@ -45,7 +47,9 @@ def gateway_pools(
     """One pool of servers for each endpoint, in the order of the endpoints.
 
     `endpoints` has `model` and `port` of each; `metrics_port` is taken. `current` is the text of the configuration
-    that the gateway has: what is drained there has the weight 0 in the result, and all else the weight 1.
+    that the gateway has: what is drained there has the weight 0 in the result, and all else the weight 1. A server that
+    it has in the same pool keeps its address and port, which a move changes and not the inventory; but for those whose
+    moves the gateway is not told of.
     """
     known = {model["name"]: model["slug"] for model in resolve_models(models)}
     pools: dict[str, dict[str, Any]] = {}
@@ -64,7 +68,7 @@ def gateway_pools(
             raise ValueError(f"{where} is there twice")
         ports[port] = model
         pools[known[model]] = {"model": model, "name": known[model], "port": port, "servers": []}
-    drained = drained_servers(current)
+    there = current_servers(current)
     for server in servers:
         if server["pool"] not in pools:
             raise ValueError(f"{server['name']} serves {server['pool']}, which has no port in gateway_endpoints")
@@ -74,7 +78,10 @@ def gateway_pools(
                 f"{pool[0]['name']} and {server['name']} serve one model under other names, {pool[0]['served_names']}"
                 f" and {server['served_names']}: some requests would find none of them. Give both the same served_names"
             )
-        pool.append({**server, "weight": 0 if (server["pool"], server["name"]) in drained else 1})
+        found = there.get((server["pool"], server["name"]), {})
+        kept = found if server["told"] else {}
+        place = {name: kept.get(name, server[name]) for name in ("address", "port")}
+        pool.append({**server, **place, "weight": found.get("weight", 1)})
     for idle in pools.values():
         if not idle["servers"]:
             raise ValueError(
@@ -84,12 +91,25 @@ def gateway_pools(
     return list(pools.values())
 
 
-def drained_servers(text: str) -> set[tuple[str, str]]:
-    """The pool and the name of every server with the weight 0 in a configuration of HAProxy."""
-    found, pool = set(), ""
+def current_servers(text: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Address, port and weight, 0 or 1, of every server in a configuration of HAProxy, by its pool and name."""
+    found, pool = {}, ""
     for words in map(str.split, text.splitlines()):
         if words[:1] == ["backend"]:
             pool = words[1]
-        elif words[:1] == ["server"] and words[-2:] == ["weight", "0"]:
-            found.add((pool, words[1]))
+        elif words[:1] == ["server"] and words[3:4] == ["weight"]:
+            address, _colon, port = words[2].rpartition(":")
+            weight = 0 if words[4:] == ["0"] else 1
+            found[pool, words[1]] = {"address": address, "port": int(port), "weight": weight}
     return found
+
+
+def forgotten_drains(pools: Iterable[Mapping[str, Any]], state: str) -> list[str]:
+    """The servers that have requests in `pools`, and none in a process that answers `show servers state` with `state`.
+
+    Its columns are those of HAProxy's first format: pool 1, server 3, weight 7, counted from 0.
+    """
+    rows = [words for words in map(str.split, state.splitlines()) if len(words) > 7]
+    drained = {(row[1], row[3]) for row in rows if row[7] == "0"}
+    servers = [server for pool in pools for server in pool["servers"] if server["weight"]]
+    return [server["name"] for server in servers if (server["pool"], server["name"]) in drained]

@@ -125,6 +125,7 @@ class UnitServer:
             max_tokens=given.max_tokens,
             timeout=given.timeout,
             completion_timeout=given.completion_timeout,
+            interval=0.25,  # the host is out of service meanwhile
             user=given.user,
         )
 

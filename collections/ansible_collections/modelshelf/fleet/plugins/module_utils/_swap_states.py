@@ -58,7 +58,7 @@ def moved(
     while True:
         state, move = systemd.state(worker), journal.own(run)
         if state.is_active or state.active in ("activating", "deactivating"):
-            time.sleep(0.5)
+            time.sleep(0.1)
         elif started or (move.step in ENDS and not back):
             break
         else:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._gateway import (
-    drained_servers,
+    current_servers,
+    forgotten_drains,
     gateway_pools,
     gateway_servers,
 )
@@ -70,10 +71,49 @@ backend org-opt
 backend other
     server gpu2:main 10.0.0.2:8000 weight 0
 """
-    assert drained_servers(current) == {("org-opt", "gpu1:main"), ("other", "gpu2:main")}
+    drained = {server for server, found in current_servers(current).items() if found["weight"] == 0}
+    assert drained == {("org-opt", "gpu1:main"), ("other", "gpu2:main")}
     servers = [host(name, instance("main")) for name in ("gpu1", "gpu2")]
     pool = pools(*servers, endpoints=ENDPOINTS[:1], current=current)[0]
     assert [server["weight"] for server in pool["servers"]] == [0, 1]
+
+
+def test_servers_that_the_gateway_has_keep_their_places_in_their_own_pool_alone() -> None:
+    current = """
+defaults
+    default-server check inter 1s fall 3 rise 2
+backend org-opt
+    server gpu1:main 10.0.0.1:7000 weight 1
+    server gpu2:main fd00::2:7000 weight 0
+backend other
+    server gpu3:main 10.0.0.3:7000 weight 1
+"""
+    servers = [host(name, instance("main"), ansible_host=f"10.1.0.{name[-1]}") for name in ("gpu1", "gpu2", "gpu3")]
+    pool = pools(*servers, endpoints=ENDPOINTS[:1], current=current)[0]
+    found = [(server["address"], server["port"], server["weight"]) for server in pool["servers"]]
+    assert found == [("10.0.0.1", 7000, 1), ("fd00::2", 7000, 0), ("10.1.0.3", 8000, 1)]
+
+
+def test_drains_that_only_the_process_has_are_named_in_their_own_pool_alone() -> None:
+    state = """1
+# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight
+3 org-opt 1 gpu1:main 10.0.0.1 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+3 org-opt 2 gpu2:main 10.0.0.2 2 0 1 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+4 other 1 gpu2:main 10.0.0.2 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
+"""
+    found = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), endpoints=ENDPOINTS[:1])
+    assert forgotten_drains(found, state) == ["gpu1:main"]
+    found[0]["servers"][0]["weight"] = 0
+    assert forgotten_drains(found, state) == []
+    assert forgotten_drains(found, "") == []
+
+
+@pytest.mark.parametrize("way", ["tasks", "none"])
+def test_servers_whose_moves_the_gateway_is_not_told_of_are_where_the_inventory_says(way: str) -> None:
+    current = "backend org-opt\n    server gpu1:main 10.0.0.1:7000 weight 0\n"
+    one = host("gpu1", instance("main"), rollout_drain=way)
+    (server,) = pools(one, endpoints=ENDPOINTS[:1], current=current)[0]["servers"]
+    assert (server["address"], server["port"], server["weight"], server["told"]) == ("gpu1", 8000, 0, False)
 
 
 @pytest.mark.parametrize(
