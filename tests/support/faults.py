@@ -65,14 +65,14 @@ def lost(name: str, when: str) -> Iterator[None]:
 
 
 @contextmanager
-def old_server(name: str, port: int, model: str, root: str) -> Iterator[int]:
+def old_server(name: str, port: int, model: str, root: str, *, shared: bool = True) -> Iterator[int]:
     """An older server on the port of an instance, outside its unit; gives its process.
 
-    With SO_REUSEPORT and as the same user, as vLLM itself listens, so that a newer one can listen beside it.
+    `shared`: with SO_REUSEPORT and as the same user, as vLLM itself listens, so that a newer one can listen beside it.
     """
     place, unit = "/run/old_server.py", "left-over-server.service"
     host(name).check_output(f"cat > {place} <<'END'\n{OLD_SERVER.read_text()}\nEND\n")
-    program = f"{PYTHON} {place} {ADDRESSES[name]} {port} {model} {root}"
+    program = f"{PYTHON} {place} {ADDRESSES[name]} {port} {model} {root} {int(shared)}"
     host(name).check_output(f"systemd-run --quiet --unit={unit} --uid=modelshelf --collect {program}")
     until(lambda: host(name).run(f"ss -Hltn sport = :{port} | grep -q .").rc == 0, 15, "the old server listens")
     try:

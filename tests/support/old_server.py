@@ -1,14 +1,14 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers as a vLLM server of an older version does. Runs on a test host: ADDRESS PORT MODEL ROOT."""
+"""Answers as a vLLM server of an older version does. Runs on a test host: ADDRESS PORT MODEL ROOT SHARED."""
 
 import json
 import socket
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-address, port, model, root = sys.argv[1:]
+address, port, model, root, shared = sys.argv[1:]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -28,7 +28,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     def server_bind(self) -> None:
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, int(shared))
         super().server_bind()
 
 

@@ -68,6 +68,12 @@ def test_batches_as_minus_e_gives_them_for_a_limit(tmp_path: Path) -> None:
     assert batches(tmp_path, ["gpu2", "gpu3", "gpu4"], *arguments) == [["gpu2"], ["gpu3", "gpu4"]]
 
 
+def test_percentages_are_of_the_hosts_in_the_limit(tmp_path: Path) -> None:
+    arguments = ["--limit=gpu2:gpu3:gpu4", "-e", "rollout_canary=no"]
+    expected = [["gpu2"], ["gpu3"], ["gpu4"]]
+    assert batches(tmp_path, ["gpu2", "gpu3", "gpu4"], *arguments, rollout_serial="50%") == expected
+
+
 def test_both_plays_that_move_hosts_have_the_same_batches() -> None:
     keys = ("hosts", "serial", "vars")
     back, serve = (PLAYS[name] for name in ("Go back, wave after wave", "Serve, wave after wave"))
