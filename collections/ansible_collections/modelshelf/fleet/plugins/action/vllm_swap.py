@@ -23,7 +23,7 @@ class ActionModule(ActionBase):
         arguments = dict(self._task.args)
         arguments.setdefault("run", this_run())
         arguments.setdefault("who", f"{getpass.getuser()}@{socket.gethostname()}")
-        if arguments.get("state") == "begun":
+        if arguments.get("state") in ("begun", "held"):
             arguments.setdefault("inventory_commit", commit((task_vars or {}).get("inventory_dir")))
         result: dict[str, Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
         return result

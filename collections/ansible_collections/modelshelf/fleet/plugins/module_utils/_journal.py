@@ -153,6 +153,14 @@ class Journal:
             sync_directory(self._directory)
             return line
 
+    def hold_back(self, hold: Hold, current: int | None, inventory_commit: str) -> None:
+        """Holds an instance back from a version that it does not serve, and writes a line of history."""
+        line = {"time": hold.time, "who": hold.who, "action": "hold", "from": current, "to": current, "result": "held"}
+        cause = f"back from {hold.model} {hold.version}"
+        with self._locked():
+            self._write(self._hold, asdict(hold))
+            self._append({**line, "cause": cause, "seconds": 0.0, "inventory_commit": inventory_commit})
+
     def lift(self) -> None:
         """Takes the hold away, if there is one."""
         with self._locked():

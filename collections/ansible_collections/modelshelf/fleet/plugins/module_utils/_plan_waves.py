@@ -44,16 +44,25 @@ def plan_waves(
         )
     moving = [host.name for host in fleet if host.moves]
     waves = split_waves(moving, with_canary(serial, len(moving)) if canary else serial)
-    short = shortfalls(waves, serving, least)
-    if short:
-        advice = _advice(largest_wave(moving, serving, least, canary=canary), moving, serving, short[0])
-        findings.refusals += [f"{_text(waves, found)}. {advice}" for found in _worst(short)]
+    if refusals := too_few(waves, serving, least, canary=canary):
+        findings.refusals += refusals
         return waves
     for found in shortfalls(waves, serving, dict.fromkeys(sorted(models), 1)):
         findings.notices.append(
             f"no host serves {found.model} while wave {found.wave} ({', '.join(waves[found.wave - 1])}) changes"
         )
     return waves
+
+
+def too_few(
+    waves: Sequence[Sequence[str]], fleet: Mapping[str, Serving], least: Mapping[str, int], *, canary: bool
+) -> list[str]:
+    """Why these waves leave too few hosts serving, with what to do; nothing when they do not."""
+    short, moving = shortfalls(waves, fleet, least), [name for wave in waves for name in wave]
+    if not short:
+        return []
+    advice = _advice(largest_wave(moving, fleet, least, canary=canary), moving, fleet, short[0])
+    return [f"{_text(waves, found)}. {advice}" for found in _worst(short)]
 
 
 def _serving(host: Host) -> Serving:

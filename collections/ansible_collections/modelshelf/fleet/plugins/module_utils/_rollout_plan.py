@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import amount, flag, listed, whole
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import amount, flag, listed
 from ansible_collections.modelshelf.fleet.plugins.module_utils._models import entries
-from ansible_collections.modelshelf.fleet.plugins.module_utils._names import model_slug
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_devices import check_devices
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input import (
     DONE,
@@ -33,7 +32,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_room import
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, read_shelf
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_times import note_unknown, predict, total_seconds
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_waves import plan_waves
-from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import FLEET, parse_serial
+from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import parse_serial, read_minimum
 
 _Read = TypeVar("_Read")
 
@@ -79,7 +78,7 @@ def rollout_plan(
 
     wished: list[int | str] = read(lambda: parse_serial(serial), [1])
     careful = read(lambda: flag("canary", canary), True)
-    least: dict[str, int] = read(lambda: _minimum(minimum), {})
+    least: dict[str, int] = read(lambda: read_minimum(minimum), {})
     pace = read(lambda: amount("the bandwidth of the store", store_bandwidth), None)
     move_time = read(lambda: amount("the time of one move", move_seconds), None)
     usable = len(findings.refusals)
@@ -144,16 +143,6 @@ def _hosts(value: Any, group: str) -> list[Mapping[str, Any]]:
             " and that the hosts have modelshelf_instances"
         )
     return found
-
-
-def _minimum(value: Any) -> dict[str, int]:
-    """How many hosts have to serve: a number for the fleet, or a number for each model by its name."""
-    if value is None or value == "":
-        return {}
-    if isinstance(value, Mapping):
-        what = "the minimum of serving hosts for"
-        return {model_slug(model): whole(f"{what} {model}", count) for model, count in value.items()}
-    return {FLEET: whole("the minimum of serving hosts", value)}
 
 
 def _note_shelf(fleet: Sequence[Host], staging: Mapping[str, Staging], shelf: Shelf, findings: Findings) -> None:

@@ -106,6 +106,27 @@ def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
     return {"changed": held}
 
 
+def held(instance: Instance, move: Move, version: str, *, check_mode: bool) -> dict[str, Any]:
+    """Holds the instance back from a `version` of its model that it does not serve, on behalf of the rollback `move`.
+
+    Raises JournalError when another run's move has not ended, GenerationError when there is no current generation.
+    """
+    journal = Journal(instance.path)
+    journal.free_for(move.run)
+    if move.before is None:
+        raise GenerationError(f"there is no current generation below {instance.path}: nothing is held back")
+    model = str(instance.release(move.before).get("model"))
+    hold = journal.hold()
+    if hold and (hold.model, hold.version) == (model, version):
+        return {"changed": False}
+    if not check_mode:
+        name = f"{model} {version}"
+        number = [move.before, *(one for one in instance.numbers() if _version(instance, one) == name)]
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        journal.hold_back(Hold(model, version, number[-1], move.who, now), move.before, move.inventory_commit)
+    return {"changed": True}
+
+
 def ended(instance: Instance, run: str) -> dict[str, Any]:
     """Ends the move. A rollback that serves leaves a hold on the version that it came from; a swap to another
     generation lifts it, a mere restart does not.

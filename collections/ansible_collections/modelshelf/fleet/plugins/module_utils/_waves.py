@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import listed
+from ansible_collections.modelshelf.fleet.plugins.module_utils._amounts import listed, whole
+from ansible_collections.modelshelf.fleet.plugins.module_utils._names import model_slug
 
 FLEET = ""
 """The key of a minimum that is for the fleet; other keys are the slugs of models."""
@@ -28,6 +29,16 @@ def parse_serial(value: Any) -> list[int | str]:
     if not items:
         raise ValueError("serial is empty, which would change all hosts at once. Say 1, 25% or a list such as [1, 50%]")
     return [_item(item) for item in items]
+
+
+def read_minimum(value: Any) -> dict[str, int]:
+    """How many hosts have to serve: a number for the fleet, or one for each model by its name. Raises ValueError."""
+    if value is None or value == "":
+        return {}
+    if isinstance(value, Mapping):
+        what = "the minimum of serving hosts for"
+        return {model_slug(model): whole(f"{what} {model}", count) for model, count in value.items()}
+    return {FLEET: whole("the minimum of serving hosts", value)}
 
 
 def split_waves(hosts: Sequence[str], serial: Serial) -> list[list[str]]:

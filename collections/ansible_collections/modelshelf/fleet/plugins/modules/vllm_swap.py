@@ -45,10 +45,14 @@ options:
       - V(moved) has the host carry it out, and waits.
       - V(ended) writes the line of history. A rollback that serves leaves a hold on the version it came from.
       - V(taken_over) makes a move that another run did not end this run's own.
+      - V(held) holds the instance back from O(version) of its model, as a rollback does that leaves this version, where
+        the instance does not serve it yet.
       - V(lifted) takes the hold away.
+      - V(proved) changes nothing. It fails unless the generation O(to) is complete, its engine is there, the user of
+        the servers can read its weights, and, unless it was O(named), its API key is that of the current generation.
     type: str
     required: true
-    choices: [begun, drained, moved, ended, taken_over, lifted]
+    choices: [begun, drained, moved, ended, taken_over, held, lifted, proved]
   run:
     description:
       - Names the run of Ansible that the move belongs to. The controller fills it in.
@@ -56,8 +60,12 @@ options:
     default: ""
   to:
     description:
-      - The generation that is to serve. Required with O(state=begun).
+      - The generation that is to serve. Required with O(state=begun) and O(state=proved).
     type: int
+  version:
+    description:
+      - The version that the instance is held back from. Required with O(state=held).
+    type: str
   action:
     description:
       - What kind of move begins.
@@ -66,7 +74,7 @@ options:
     default: swap
   named:
     description:
-      - Whether O(to) was chosen by the user. Otherwise a rollback after a rollback is refused.
+      - Whether O(to) was chosen by the user. Otherwise a rollback after a rollback is refused, and one to another API key.
     type: bool
     default: false
   back:
@@ -87,7 +95,7 @@ options:
   gate:
     description:
       - How the gate tries the server, and how long things may take, in seconds.
-      - Required with O(state=begun).
+      - Required with O(state=begun) and O(state=proved).
     type: dict
     suboptions:
       user:
@@ -171,7 +179,7 @@ EXAMPLES = r"""
 RETURN = r"""
 move:
   description: The move that is under way; none when there is none.
-  returned: success, but for O(state=lifted)
+  returned: success, but for O(state=held), O(state=lifted) and O(state=proved)
   type: dict
   contains:
     run:
@@ -212,6 +220,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils import _swap_states as states
 from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import GenerationError, Instance
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation_proof import prove
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import JournalError, Move
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap import BEGUN, DRAINED
 from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_server import Settings
@@ -241,7 +250,7 @@ def a_move(instance: Instance, params: dict[str, Any]) -> Move:
         step=BEGUN,
         began=time.time(),
         inventory_commit=params["inventory_commit"],
-        settings=params["gate"],
+        settings=params["gate"] or {},
     )
 
 
@@ -254,6 +263,12 @@ def bring_about(module: AnsibleModule, instance: Instance) -> dict[str, Any]:
         return states.taken_over(instance, run, params["who"], check_mode=check_mode)
     if params["state"] == "lifted":
         return states.lifted(instance, check_mode=check_mode)
+    if params["state"] == "held":
+        return states.held(instance, a_move(instance, params), params["version"], check_mode=check_mode)
+    if params["state"] == "proved":
+        gate = params["gate"]
+        prove(instance, params["to"], user=gate["user"], timeout=gate["completion_timeout"], other_key=params["named"])
+        return {"changed": False}
     if check_mode:
         return {"changed": True, "move": None}
     if params["state"] == "drained":
@@ -278,10 +293,11 @@ def main() -> None:
             "state": {
                 "type": "str",
                 "required": True,
-                "choices": ["begun", "drained", "moved", "ended", "taken_over", "lifted"],
+                "choices": ["begun", "drained", "moved", "ended", "taken_over", "held", "lifted", "proved"],
             },
             "run": {"type": "str", "default": ""},
             "to": {"type": "int"},
+            "version": {"type": "str"},
             "action": {"type": "str", "choices": ["swap", "rollback"], "default": "swap"},
             "named": {"type": "bool", "default": False},
             "back": {"type": "bool", "default": False},
@@ -291,7 +307,11 @@ def main() -> None:
             "root": {"type": "path", "default": "/var/lib/modelshelf/instances"},
             "library": {"type": "path", "default": "/usr/local/lib/modelshelf.zip"},
         },
-        required_if=[("state", "begun", ("to", "gate"))],
+        required_if=[
+            ("state", "begun", ("to", "gate")),
+            ("state", "held", ("version",)),
+            ("state", "proved", ("to", "gate")),
+        ],
         supports_check_mode=True,
     )
     try:

@@ -1,0 +1,170 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A rollback: which instances go back, to which generation, which ones stay, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_waves import too_few
+from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import (
+    Serving,
+    parse_serial,
+    read_minimum,
+    split_waves,
+    with_canary,
+)
+
+NOTHING = "no generation before: there is nothing to go back to"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance that is asked to go back. `wanted` is the version that the inventory names.
+
+    `versions` are those of its generations by number. `to` is the generation that it goes back to, None when it stays;
+    `held` the version that it is to be held back from, when it stays and was not held before.
+    """
+
+    host: str
+    name: str
+    model: str
+    wanted: str
+    versions: Mapping[int, str]
+    current: int | None
+    previous: int | None
+    serving: bool
+    has_hold: bool
+    to: int | None = None
+    held: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.host}"
+
+    @property
+    def version(self) -> str:
+        """What it serves now; empty before the first generation."""
+        return self.versions.get(self.current, "") if self.current is not None else ""
+
+    @property
+    def end(self) -> str:
+        """What it serves after the rollback."""
+        return self.version if self.to is None else self.versions.get(self.to, "")
+
+
+def way_back(
+    hosts: Sequence[Mapping[str, Any]],
+    *,
+    to: int | None,
+    serial: Any,
+    canary: bool,
+    minimum: Any,
+    outside: Mapping[str, frozenset[str]],
+) -> dict[str, Any]:
+    """What becomes of the chosen instances of `hosts`, and every reason against it, in `refusals`.
+
+    way_back.yml documents input and result. Raises ValueError for a serial or a minimum that is none.
+    """
+    found = [_read(host, str(name)) for host in hosts for name in host["wanted"]]
+    refusals: list[str] = []
+    decided = _to_named(found, to, refusals) if to is not None else _to_before(found, refusals)
+    if not refusals:
+        refusals += _mixed(decided, named=to is not None)
+        refusals += _short(hosts, decided, serial, canary, minimum, outside)
+    names = [str(host["name"]) for host in hosts]
+    return {
+        "back": {name: {one.name: one.to for one in decided if one.host == name and one.to} for name in names},
+        "held": {name: {one.name: one.held for one in decided if one.host == name and one.held} for name in names},
+        "refusals": refusals,
+    }
+
+
+def _read(host: Mapping[str, Any], name: str) -> Instance:
+    there: Mapping[str, Any] = next((item for item in host["generations"] if item["instance"] == name), {})
+    return Instance(
+        host=str(host["name"]),
+        name=name,
+        model=str(host["models"][name]),
+        wanted=str(host["wanted"][name]),
+        versions={item["generation"]: str(item.get("version", "")) for item in there.get("generations", [])},
+        current=there.get("current"),
+        previous=there.get("previous"),
+        serving=name in host["active"],
+        has_hold=bool(there.get("hold")),
+    )
+
+
+def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[Instance]:
+    """All to the generation that the user has named."""
+    decided = []
+    for one in found:
+        if to not in one.versions:
+            refusals.append(f"{one} has no generation {to}. {_there(one)}")
+        decided.append(one if one.current == to else replace(one, to=to))
+    return decided
+
+
+def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]:
+    """Each to the generation before. Those that a swap which failed half-way has not moved are there already."""
+    left = {
+        (one.model, one.wanted, one.versions.get(one.previous))
+        for one in found
+        if one.previous is not None and not one.has_hold and one.version == one.wanted
+    }
+    decided = []
+    for one in found:
+        if one.has_hold:
+            decided.append(one)
+        elif one.version and one.version != one.wanted and (one.model, one.wanted, one.version) in left:
+            decided.append(replace(one, held=one.wanted))
+        elif one.previous is None:
+            refusals.append(f"{one} has {NOTHING}. {_there(one)}")
+        else:
+            decided.append(replace(one, to=one.previous))
+    return decided
+
+
+def _there(one: Instance) -> str:
+    there = ", ".join(f"{number} ({version or 'damaged'})" for number, version in sorted(one.versions.items()))
+    return f"Its generations are {there or 'none'}; name one as rollback_to, or leave it out: --limit 'all:!{one.host}'"
+
+
+def _mixed(decided: Sequence[Instance], *, named: bool) -> list[str]:
+    """Models of which one version is wanted, and of which more than one would be served."""
+    found = []
+    for model in dict.fromkeys(one.model for one in decided):
+        those = [one for one in decided if one.model == model]
+        ends: dict[str, list[str]] = {}
+        for one in those:
+            ends.setdefault(one.end, []).append(str(one))
+        if len(ends) > 1 and len({one.wanted for one in those}) == 1:
+            text = "; ".join(f"{version} by {', '.join(names)}" for version, names in ends.items())
+            advice = "go back host by host with --limit" if named else "name a generation as rollback_to, with --limit"
+            found.append(f"different versions of {model} would be served: {text}. To choose, {advice}")
+    return found
+
+
+def _short(
+    hosts: Sequence[Mapping[str, Any]],
+    decided: Sequence[Instance],
+    serial: Any,
+    canary: bool,
+    minimum: Any,
+    outside: Mapping[str, frozenset[str]],
+) -> list[str]:
+    """The waves that would leave fewer hosts serving than the minimum says."""
+    fleet = {name: Serving(models, frozenset(), models) for name, models in outside.items()}
+    for host in hosts:
+        mine = [one for one in decided if one.host == host["name"]]
+        others = {model for name, model in host["models"].items() if name in host["active"] and name not in host["wanted"]}
+        stay = {one.model for one in mine if one.serving and one.to is None} | others
+        moving = {one.model for one in mine if one.serving and one.to is not None}
+        after = stay | {one.model for one in mine if one.to is not None}
+        fleet[str(host["name"])] = Serving(frozenset(stay | moving), frozenset(moving), frozenset(after))
+    movers = [str(host["name"]) for host in hosts if any(one.to for one in decided if one.host == host["name"])]
+    sizes = parse_serial(serial)
+    waves = split_waves(movers, with_canary(sizes, len(movers)) if canary and movers else sizes)
+    return too_few(waves, fleet, read_minimum(minimum), canary=canary)
