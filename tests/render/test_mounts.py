@@ -112,4 +112,4 @@ def test_run_that_leaves_a_model_out_touches_neither_its_mount_nor_its_instance(
 
 
 def test_settings_of_rclone_are_those_of_all_mounts_also_in_a_run_that_leaves_one_out(rendered: Path) -> None:
-    assert (rendered / "limited.conf").read_text() == (rendered / "rclone.conf").read_text()
+    assert (rendered / "limited/rclone.conf").read_text() == (rendered / "rclone.conf").read_text()

@@ -25,8 +25,8 @@ NOTHING = "no generation before: there is nothing to go back to"
 class Instance:
     """An instance that is asked to go back. `wanted` is the version that the inventory names.
 
-    `versions` are those of its generations by number. `to` is the generation that it goes back to, None when it stays;
-    `held` the version that it is to be held back from, when it stays and was not held before.
+    `versions` are those of its generations by number, `held_from` is the version that an earlier rollback left. `to` is
+    the generation that it goes back to, None when it stays; `held` the version that it is to be held back from from now on.
     """
 
     host: str
@@ -37,7 +37,7 @@ class Instance:
     current: int | None
     previous: int | None
     serving: bool
-    has_hold: bool
+    held_from: str
     to: int | None = None
     held: str = ""
 
@@ -93,7 +93,7 @@ def _read(host: Mapping[str, Any], name: str) -> Instance:
         current=there.get("current"),
         previous=there.get("previous"),
         serving=name in host["active"],
-        has_hold=bool(there.get("hold")),
+        held_from=str((there.get("hold") or {}).get("version", "")),
     )
 
 
@@ -112,14 +112,16 @@ def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]
     left = {
         (one.model, one.wanted, one.versions.get(one.previous))
         for one in found
-        if one.previous is not None and not one.has_hold and one.version == one.wanted
+        if one.previous is not None and one.version == one.wanted != one.held_from
     }
     decided = []
     for one in found:
-        if one.has_hold:
+        if one.held_from == one.wanted:
             decided.append(one)
-        elif one.version and one.version != one.wanted and (one.model, one.wanted, one.version) in left:
+        elif one.version != one.wanted and (one.model, one.wanted, one.version) in left:
             decided.append(replace(one, held=one.wanted))
+        elif one.held_from:
+            decided.append(one)
         elif one.previous is None:
             refusals.append(f"{one} has {NOTHING}. {_there(one)}")
         else:
@@ -159,7 +161,8 @@ def _short(
     fleet = {name: Serving(models, frozenset(), models) for name, models in outside.items()}
     for host in hosts:
         mine = [one for one in decided if one.host == host["name"]]
-        others = {model for name, model in host["models"].items() if name in host["active"] and name not in host["wanted"]}
+        beside = [name for name in host["models"] if name in host["active"] and name not in host["wanted"]]
+        others = {str(host["models"][name]) for name in beside}
         stay = {one.model for one in mine if one.serving and one.to is None} | others
         moving = {one.model for one in mine if one.serving and one.to is not None}
         after = stay | {one.model for one in mine if one.to is not None}
