@@ -17,6 +17,7 @@ from typing import Any
 
 from lab.settings import CACHE
 from tests.support.fleet import ADDRESSES, Run, host, play
+from tests.support.load import Load
 from tests.support.serving import MODEL, MOUNTPOINT, root
 
 HOSTS = ["gpu1", "gpu2", "gpu3", "gpu4"]
@@ -41,20 +42,23 @@ def serve(
     *arguments: str,
     faults: Mapping[str, Mapping[str, str]] | None = None,
     instances: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    gateways: Sequence[str] = (),
     playbook: str = "site.yml",
     **more: Any,
 ) -> Run:
     """Runs a playbook for that version. `faults`: host -> what of tests/double/faults.py its instance has.
 
-    `instances`: host -> its instances, where they are others than `MAIN` alone.
+    `instances`: host -> its instances, where they are others than `MAIN` alone. `gateways`: hosts that are one as well.
     """
     faulty = {name: [{**MAIN, "environment": environment}] for name, environment in (faults or {}).items()}
     hosts = {name: {"modelshelf_instances": given} for name, given in {**faulty, **(instances or {})}.items()}
     with tempfile.TemporaryDirectory(prefix="hosts-") as folder:
         inventory = Path(folder) / "hosts.json"
         # In their group: a host that is beside the groups comes before all others.
-        inventory.write_text(json.dumps({"all": {"children": {"gpu": {"hosts": hosts}}}}))
-        return play(variables(version, **more), *arguments, inventories=[inventory] if hosts else [], playbook=playbook)
+        groups = {"gpu": {"hosts": hosts}, "gateway": {"hosts": {name: {} for name in gateways}}}
+        inventory.write_text(json.dumps({"all": {"children": groups}}))
+        given = [inventory] if hosts or gateways else []
+        return play(variables(version, **more), *arguments, inventories=given, playbook=playbook)
 
 
 def served() -> dict[str, str]:
@@ -81,12 +85,36 @@ def step(name: str) -> str:
     return str(json.loads(journal.stdout)["step"]) if journal.rc == 0 else ""
 
 
-def is_drained(name: str) -> bool:
-    """Whether the gateway sends a host's instance no new requests."""
-    state = host("gw1").check_output("echo show servers state | socat -t10 stdio unix-connect:/run/haproxy/admin.sock")
-    weights = [line.split()[7] for line in state.splitlines() if f" {name}:main " in line]
-    assert len(weights) == 1, state
-    return weights == ["0"]
+def is_drained(name: str, gateway: str = "gw1") -> bool:
+    """Whether a gateway sends a host's instance no new requests."""
+    return _state(name, gateway)[7] == "0"
+
+
+def is_up(name: str, gateway: str = "gw1") -> bool:
+    """Whether a gateway has a host's instance among those that can get requests."""
+    return _state(name, gateway)[5] == "2"
+
+
+def _state(name: str, gateway: str) -> list[str]:
+    """The line of "show servers state" about a host's instance."""
+    state = host(gateway).check_output(
+        "echo show servers state | socat -t10 stdio unix-connect:/run/haproxy/admin.sock"
+    )
+    lines = [line.split() for line in state.splitlines() if f" {name}:main " in line]
+    assert len(lines) == 1, state
+    return lines[0]
+
+
+def known(server: str, gateway: str = "gw1") -> str:
+    """Address, port and weight of a server in a gateway's configuration; empty when it is not in it."""
+    return str(host(gateway).check_output(f"sed -n 's/^    server {server} //p' /etc/haproxy/haproxy.cfg"))
+
+
+def gets_requests(load: Load, name: str) -> bool:
+    """Whether the gateway sends requests to the instance main of a host, which answers them."""
+    since = now()
+    load.reach(load.requests + 100)
+    return any(request.host == name and request.whole for request in logged(since))
 
 
 @dataclass(frozen=True)

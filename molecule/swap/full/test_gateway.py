@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from lab import hosts
 from tests.support.faults import BOOT_SECONDS
 from tests.support.fleet import LAB, host, until
 from tests.support.load import CLIENTS, Load
-from tests.support.serving import answers
-from tests.support.swap import ENDPOINT, HOSTS, logged, now, serve, served, step
+from tests.support.serving import SERVER, answers
+from tests.support.swap import ENDPOINT, HOSTS, is_up, logged, now, serve, served, step
 
 
 def test_gateway_that_is_reloaded_while_a_host_drains_fails_no_request() -> None:
@@ -50,3 +52,20 @@ def test_host_that_is_switched_off_takes_only_its_own_requests_with_it() -> None
     assert all(began < off for began in load.failed)
     assert len(failed) <= len(load.failed) <= CLIENTS // len(HOSTS) + 1
     until(lambda: answers("gpu4"), BOOT_SECONDS, "gpu4 serves by itself")
+
+
+@pytest.mark.parametrize("ending", ["kill --signal=KILL", "stop"])
+def test_server_that_dies_is_out_of_the_pool_within_10_s(ending: str) -> None:
+    """systemd would start it again; this one stays away."""
+    assert is_up("gpu3")
+    host("gpu3").check_output(f"systemctl {ending} {SERVER} && systemctl stop {SERVER}")
+    try:
+        until(lambda: not is_up("gpu3"), 10, "the gateway has no gpu3")
+        since = now()
+        with Load(ENDPOINT, long_seconds=2) as load:
+            load.reach(100)
+        assert load.failures == []
+        assert "gpu3" not in {request.host for request in logged(since)}
+    finally:
+        host("gpu3").check_output(f"systemctl start {SERVER}")
+    until(lambda: answers("gpu3") and is_up("gpu3"), BOOT_SECONDS, "gpu3 is back")

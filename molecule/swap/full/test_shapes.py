@@ -17,7 +17,7 @@ from tests.support.faults import old_server
 from tests.support.fleet import ADDRESSES, Run, host
 from tests.support.load import Load
 from tests.support.serving import MODEL, MOUNTPOINT, complete, pid, pids, root
-from tests.support.swap import HOSTS, MAIN, history, logged, now, serve
+from tests.support.swap import HOSTS, MAIN, gets_requests, history, known, serve
 
 OTHER = "tiny-llama-sharded"
 SECOND = {"name": "second", "model": OTHER, "port": 8001}
@@ -50,18 +50,6 @@ def on_gpu4(instances: list[dict[str, Any]], *arguments: str, main: str = "v1", 
     endpoints = [{"model": MODEL, "port": 8101}, {"model": OTHER, "port": 8102}]
     given = {"modelshelf_models": models, "gateway_endpoints": endpoints, **more}
     return serve(main, *arguments, instances={"gpu4": instances}, **given)
-
-
-def known(server: str) -> str:
-    """Address, port and weight of a server in the gateway's configuration; empty when it is not in it."""
-    return str(host("gw1").check_output(f"sed -n 's/^    server {server} //p' /etc/haproxy/haproxy.cfg"))
-
-
-def gets_requests(load: Load, name: str) -> bool:
-    """Whether the gateway sends requests to the instance main of a host, which answers them."""
-    since = now()
-    load.reach(load.requests + 100)
-    return any(request.host == name and request.whole for request in logged(since))
 
 
 def test_moved_port_is_followed_by_the_gateway(load: Load) -> None:

@@ -32,14 +32,14 @@ other,gpu1:main,,,%s,1,
         ({"status": 200, "content": METRICS % ("0.0", "0.0")}, True),
         ({"status": 200, "content": METRICS % ("1.0", "0.0")}, False),
         ({"status": 200, "content": METRICS % ("0.0", "2.0")}, False),
-        ({"status": -1, "msg": "Status code was -1 and not [200]: <urlopen error [Errno 111] Connection refused>"}, True),
+        ({"status": -1, "msg": "Request failed: <urlopen error [Errno 111] Connection refused>"}, True),
         ({"status": -1, "msg": "Status code was -1 and not [200]: Connection failure: timed out"}, False),
         ({"status": -1, "msg": "<urlopen error [Errno 113] No route to host>"}, False),
         ({"status": 401, "msg": "Status code was 401 and not [200]: HTTP Error 401: Unauthorized"}, False),
         ({"status": 500, "msg": "Status code was 500 and not [200]: HTTP Error 500: Internal Server Error"}, False),
         ({"msg": "the module failed"}, False),
     ],
-)  # fmt: skip
+)
 def test_only_metrics_without_requests_and_a_server_that_is_not_there_are_idle(
     answer: dict[str, Any], idle: bool
 ) -> None:
