@@ -26,7 +26,7 @@ class Instance:
     """An instance that is asked to go back. `wanted` is the version that the inventory names.
 
     `versions` are those of its generations by number, `held_from` is the version that an earlier rollback left. `to` is
-    the generation that it goes back to, None when it stays; `held` the version that it is to be held back from from now on.
+    the generation that it goes back to, None when it stays; `held` the version that it is to be held back from.
     """
 
     host: str

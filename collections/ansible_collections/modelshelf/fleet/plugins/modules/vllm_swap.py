@@ -74,7 +74,8 @@ options:
     default: swap
   named:
     description:
-      - Whether O(to) was chosen by the user. Otherwise a rollback after a rollback is refused, and one to another API key.
+      - Whether O(to) was chosen by the user. Otherwise a rollback after a rollback is refused, and one to another
+        API key.
     type: bool
     default: false
   back:

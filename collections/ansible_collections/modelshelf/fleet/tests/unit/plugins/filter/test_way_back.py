@@ -1,0 +1,117 @@
+# Copyright (c) 2026 Modelshelf contributors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.modelshelf.fleet.plugins.filter.way_back import FilterModule
+
+way_back = FilterModule().filters()["way_back"]
+
+VERSIONS = {1: "v0", 2: "v1", 3: "v2"}
+
+
+def host(name: str, current: int | None, previous: int | None, **more: Any) -> dict[str, Any]:
+    """A host with the instance main, which the inventory wants to have v2."""
+    versions = more.get("versions", VERSIONS)
+    generations = [{"generation": number, "model": "qwen", "version": text} for number, text in versions.items()]
+    there = {"instance": "main", "current": current, "previous": previous, "generations": generations}
+    hold = {"model": "qwen", "version": more["hold"]} if "hold" in more else None
+    return {
+        "name": name,
+        "wanted": {"main": more.get("wanted", "v2")},
+        "models": {"main": "qwen", **more.get("beside", {})},
+        "generations": [{**there, "hold": hold}] if versions else [],
+        "active": more.get("active", ["main", *more.get("beside", {})]),
+    }
+
+
+def decided(hosts: list[dict[str, Any]], **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    found = way_back(hosts, **options)
+    assert found["refusals"] == []
+    return ({name: to for name, to in found[key].items() if to} for key in ("back", "held"))  # type: ignore[return-value]
+
+
+def refused(hosts: list[dict[str, Any]], **options: Any) -> str:
+    return "\n".join(way_back(hosts, **options)["refusals"])
+
+
+def test_all_go_back_to_the_generation_before() -> None:
+    back, held = decided([host("gpu1", 3, 2), host("gpu2", 3, 2)])
+    assert (back, held) == ({"gpu1": {"main": 2}, "gpu2": {"main": 2}}, {})
+
+
+def test_what_a_swap_that_failed_half_way_has_not_moved_stays_and_is_held() -> None:
+    """gpu3 tried it, and came back by itself; gpu4 has v1 as its only generation that was ever current."""
+    hosts = [host("gpu1", 3, 2), host("gpu2", 2, 1), host("gpu3", 2, 1), host("gpu4", 2, None)]
+    back, held = decided(hosts)
+    assert back == {"gpu1": {"main": 2}}
+    assert held == {name: {"main": "v2"} for name in ("gpu2", "gpu3", "gpu4")}
+
+
+def test_a_run_that_stopped_half_way_is_ended() -> None:
+    back, held = decided([host("gpu1", 2, 3, hold="v2"), host("gpu2", 3, 2), host("gpu3", 2, 1, hold="v2")])
+    assert (back, held) == ({"gpu2": {"main": 2}}, {})
+
+
+def test_the_hold_of_an_earlier_rollback_is_renewed() -> None:
+    versions = {1: "v0", 2: "v1", 4: "v3"}
+    hosts = [host(f"gpu{n}", c, p, versions=versions, wanted="v3", **h) for n, c, p, h in
+             ((1, 4, 2, {}), (2, 2, 3, {"hold": "v2"}))]  # fmt: skip
+    back, held = decided(hosts)
+    assert (back, held) == ({"gpu1": {"main": 2}}, {"gpu2": {"main": "v3"}})
+
+
+def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out() -> None:
+    text = refused(
+        [host("gpu1", 3, 2), host("gpu2", 3, None, versions={3: "v2"}), host("gpu3", None, None, versions={})]
+    )
+    assert "main on gpu2 has no generation before: there is nothing to go back to" in text
+    assert "Its generations are 3 (v2); name one as rollback_to, or leave it out: --limit 'all:!gpu2'" in text
+    assert "Its generations are none" in text
+
+
+def test_named_generation() -> None:
+    back, held = decided([host("gpu1", 3, 2), host("gpu2", 1, 2)], to="1")
+    assert (back, held) == ({"gpu1": {"main": 1}}, {})
+    assert "main on gpu1 has no generation 9" in refused([host("gpu1", 3, 2)], to="9")
+    with pytest.raises(AnsibleFilterError, match="rollback_to is 'v1', not a whole number"):
+        way_back([host("gpu1", 3, 2)], to="v1")
+
+
+@pytest.mark.parametrize("to", [None, 2])
+def test_different_versions_of_a_model_are_refused(to: int | None) -> None:
+    """Generations of different hosts have the same numbers, and need not have the same versions."""
+    text = refused([host("gpu1", 3, 2), host("gpu2", 3, 2, versions={2: "v0", 3: "v2"})], to=to)
+    assert "different versions of qwen would be served: v1 by main on gpu1; v0 by main on gpu2" in text
+
+
+def test_versions_may_differ_where_the_inventory_wants_it() -> None:
+    back, _ = decided([host("gpu1", 3, 2), host("gpu2", 2, 1, wanted="v1")])
+    assert back == {"gpu1": {"main": 2}, "gpu2": {"main": 1}}
+
+
+def test_minimum_is_kept() -> None:
+    fleet = [host(f"gpu{number}", 3, 2) for number in range(1, 4)]
+    text = refused(fleet, serial="2", canary="no", minimum=2)
+    assert "wave 1 changes 2 hosts (gpu1, gpu2), and only 1 would serve meanwhile; the minimum is 2" in text
+    assert "set serial to 1 at most" in text
+    outside = {"gpu9": [{"name": "main", "model": "Qwen"}]}
+    assert refused(fleet, serial=2, canary=False, minimum=2, outside=outside) == ""
+
+
+def test_servers_that_do_not_run_are_none_that_a_rollback_takes_away() -> None:
+    dead = [host(f"gpu{number}", 3, 2, active=[]) for number in range(1, 3)]
+    assert refused([*dead, host("gpu3", 3, 2)], serial=3, canary=False, minimum={"Qwen": 1}) != ""
+    assert refused(dead, serial=3, canary=False, minimum=2) == ""
+
+
+def test_other_instances_of_a_host_go_on() -> None:
+    fleet = [host(f"gpu{number}", 3, 2, beside={"second": "llama"}) for number in range(1, 3)]
+    assert refused(fleet, serial=2, canary=False, minimum={"llama": 2}) == ""
+    assert "only 0 would serve qwen" in refused(fleet, serial=2, canary=False, minimum={"qwen": 1})
