@@ -99,7 +99,8 @@ def test_move_that_has_served_is_undrained(tmp_path: Path) -> None:
     left(tmp_path / "one", GONE, step="served")
     mark = [{"ansible.builtin.file": {"path": "{{ place }}/undrained", "state": "touch"}}]
     (tmp_path / "undrain.yml").write_text(json.dumps(mark), encoding="utf-8")
-    status, said = recover(tmp_path, "one", rollout_drain="tasks", rollout_undrain_tasks=str(tmp_path / "undrain.yml"))
+    files = {f"rollout_{name}_tasks": str(tmp_path / f"{name}.yml") for name in ("drain", "undrain")}
+    status, said = recover(tmp_path, "one", rollout_drain="tasks", **files)
     assert status == 0, said
     assert result(tmp_path / "one") == "served"
     assert (tmp_path / "one/undrained").exists()
