@@ -94,9 +94,12 @@ def test_only_what_was_moved_goes_back(load: Load) -> None:
 def test_next_run_moves_nobody_to_the_version_that_was_left(load: Load) -> None:
     before = pids(*HOSTS)
     run = serve("v3")
-    assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
+    assert run.status == 0, run.output[-3000:]
     assert run.output.count("HELD: main stays with generation") == len(HOSTS)
     assert pids(*HOSTS) == before
+    # The first of them has emptied the caches of what the swap that failed had left.
+    run = serve("v3")
+    assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
     assert load.failures == []
 
 
