@@ -54,15 +54,16 @@ def without(name: str, path: str) -> Iterator[None]:
 
 
 def test_generation_that_a_host_has_not_is_refused() -> None:
+    before = pids(*HOSTS)
     run = play(variables("v3", rollback_to="99"), BACK)
-    assert_refused(run, pids(*HOSTS), "nothing was stopped", "main on gpu1 has no generation 99", "main on gpu4 has")
+    assert_refused(run, before, "nothing was stopped", "main on gpu1 has no generation 99", "main on gpu4 has")
 
 
 def test_generation_that_could_not_serve_is_refused_before_any_host_is_stopped() -> None:
-    number = generation("gpu1", "v2")
+    before, number = pids(*HOSTS), generation("gpu1", "v2")
     with without("gpu1", f"{INSTANCE}/generations/{number}/env"):
         run = play(variables("v3"), BACK)
-    assert_refused(run, pids(*HOSTS), f"generation {number} below {INSTANCE}", "is not complete")
+    assert_refused(run, before, f"generation {number} below {INSTANCE}", "is not complete")
 
 
 def test_minimum_of_serving_hosts_is_kept() -> None:

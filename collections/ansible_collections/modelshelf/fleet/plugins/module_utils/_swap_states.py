@@ -106,8 +106,8 @@ def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
     return {"changed": held}
 
 
-def held(instance: Instance, move: Move, version: str, *, check_mode: bool) -> dict[str, Any]:
-    """Holds the instance back from a `version` of its model that it does not serve, on behalf of the rollback `move`.
+def held(instance: Instance, move: Move, model: str, version: str, *, check_mode: bool) -> dict[str, Any]:
+    """Holds the instance back from a version that it does not serve, on behalf of the rollback `move`.
 
     Raises JournalError when another run's move has not ended, GenerationError when there is no current generation.
     """
@@ -115,7 +115,6 @@ def held(instance: Instance, move: Move, version: str, *, check_mode: bool) -> d
     journal.free_for(move.run)
     if move.before is None:
         raise GenerationError(f"there is no current generation below {instance.path}: nothing is held back")
-    model = str(instance.release(move.before).get("model"))
     hold = journal.hold()
     if hold and (hold.model, hold.version) == (model, version):
         return {"changed": False}

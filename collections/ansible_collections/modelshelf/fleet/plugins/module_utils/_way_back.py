@@ -23,10 +23,10 @@ NOTHING = "no generation before: there is nothing to go back to"
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance that is asked to go back. `wanted` is the version that the inventory names.
+    """An instance that is asked to go back. `wanted` is what the inventory names, as in `qwen2-7b v2`.
 
-    `versions` are those of its generations by number, `held_from` is the version that an earlier rollback left. `to` is
-    the generation that it goes back to, None when it stays; `held` the version that it is to be held back from.
+    `versions` are those of its generations by number, `held_from` is what an earlier rollback left. `to` is the
+    generation that it goes back to, None when it stays. `held` says that it is to be held back from what is wanted.
     """
 
     host: str
@@ -39,7 +39,7 @@ class Instance:
     serving: bool
     held_from: str
     to: int | None = None
-    held: str = ""
+    held: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} on {self.host}"
@@ -77,24 +77,36 @@ def way_back(
     names = [str(host["name"]) for host in hosts]
     return {
         "back": {name: {one.name: one.to for one in decided if one.host == name and one.to} for name in names},
-        "held": {name: {one.name: one.held for one in decided if one.host == name and one.held} for name in names},
+        "held": {str(host["name"]): _held(host, decided) for host in hosts},
         "refusals": refusals,
     }
 
 
 def _read(host: Mapping[str, Any], name: str) -> Instance:
     there: Mapping[str, Any] = next((item for item in host["generations"] if item["instance"] == name), {})
+    model = str(host["models"][name])
     return Instance(
         host=str(host["name"]),
         name=name,
-        model=str(host["models"][name]),
-        wanted=str(host["wanted"][name]),
-        versions={item["generation"]: str(item.get("version", "")) for item in there.get("generations", [])},
+        model=model,
+        wanted=_served({"model": model, "version": host["wanted"][name]}),
+        versions={item["generation"]: _served(item) for item in there.get("generations", [])},
         current=there.get("current"),
         previous=there.get("previous"),
         serving=name in host["active"],
-        held_from=str((there.get("hold") or {}).get("version", "")),
+        held_from=_served(there.get("hold") or {}),
     )
+
+
+def _served(release: Mapping[str, Any]) -> str:
+    """Model and version; empty for a generation that cannot be read."""
+    return f"{release['model']} {release['version']}" if "version" in release else ""
+
+
+def _held(host: Mapping[str, Any], decided: Sequence[Instance]) -> dict[str, Any]:
+    """The instances that are to be held back, with the model and the version that the inventory has for each."""
+    names = [one.name for one in decided if one.host == host["name"] and one.held]
+    return {name: {"model": host["models"][name], "version": host["wanted"][name]} for name in names}
 
 
 def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[Instance]:
@@ -110,7 +122,7 @@ def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[I
 def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]:
     """Each to the generation before. Those that a swap which failed half-way has not moved are there already."""
     left = {
-        (one.model, one.wanted, one.versions.get(one.previous))
+        (one.wanted, one.versions.get(one.previous))
         for one in found
         if one.previous is not None and one.version == one.wanted != one.held_from
     }
@@ -118,8 +130,8 @@ def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]
     for one in found:
         if one.held_from == one.wanted:
             decided.append(one)
-        elif one.version != one.wanted and (one.model, one.wanted, one.version) in left:
-            decided.append(replace(one, held=one.wanted))
+        elif one.version != one.wanted and (one.wanted, one.version) in left:
+            decided.append(replace(one, held=True))
         elif one.held_from:
             decided.append(one)
         elif one.previous is None:

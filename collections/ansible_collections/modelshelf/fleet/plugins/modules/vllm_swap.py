@@ -45,7 +45,7 @@ options:
       - V(moved) has the host carry it out, and waits.
       - V(ended) writes the line of history. A rollback that serves leaves a hold on the version it came from.
       - V(taken_over) makes a move that another run did not end this run's own.
-      - V(held) holds the instance back from O(version) of its model, as a rollback does that leaves this version, where
+      - V(held) holds the instance back from O(version) of O(model), as a rollback does that leaves this version, where
         the instance does not serve it yet.
       - V(lifted) takes the hold away.
       - V(proved) changes nothing. It fails unless the generation O(to) is complete, its engine is there, the user of
@@ -62,6 +62,10 @@ options:
     description:
       - The generation that is to serve. Required with O(state=begun) and O(state=proved).
     type: int
+  model:
+    description:
+      - The slug of the model whose O(version) the instance is held back from. Required with O(state=held).
+    type: str
   version:
     description:
       - The version that the instance is held back from. Required with O(state=held).
@@ -265,7 +269,8 @@ def bring_about(module: AnsibleModule, instance: Instance) -> dict[str, Any]:
     if params["state"] == "lifted":
         return states.lifted(instance, check_mode=check_mode)
     if params["state"] == "held":
-        return states.held(instance, a_move(instance, params), params["version"], check_mode=check_mode)
+        move = a_move(instance, params)
+        return states.held(instance, move, params["model"], params["version"], check_mode=check_mode)
     if params["state"] == "proved":
         gate = params["gate"]
         prove(instance, params["to"], user=gate["user"], timeout=gate["completion_timeout"], other_key=params["named"])
@@ -298,6 +303,7 @@ def main() -> None:
             },
             "run": {"type": "str", "default": ""},
             "to": {"type": "int"},
+            "model": {"type": "str"},
             "version": {"type": "str"},
             "action": {"type": "str", "choices": ["swap", "rollback"], "default": "swap"},
             "named": {"type": "bool", "default": False},
@@ -310,7 +316,7 @@ def main() -> None:
         },
         required_if=[
             ("state", "begun", ("to", "gate")),
-            ("state", "held", ("version",)),
+            ("state", "held", ("model", "version")),
             ("state", "proved", ("to", "gate")),
         ],
         supports_check_mode=True,

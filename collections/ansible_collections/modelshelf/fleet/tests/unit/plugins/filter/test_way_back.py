@@ -19,13 +19,14 @@ VERSIONS = {1: "v0", 2: "v1", 3: "v2"}
 def host(name: str, current: int | None, previous: int | None, **more: Any) -> dict[str, Any]:
     """A host with the instance main, which the inventory wants to have v2."""
     versions = more.get("versions", VERSIONS)
-    generations = [{"generation": number, "model": "qwen", "version": text} for number, text in versions.items()]
+    releases = {number: {"model": "qwen", "version": text} for number, text in versions.items()}
+    generations = [{"generation": number, **release} for number, release in releases.items()]
     there = {"instance": "main", "current": current, "previous": previous, "generations": generations}
     hold = {"model": "qwen", "version": more["hold"]} if "hold" in more else None
     return {
         "name": name,
         "wanted": {"main": more.get("wanted", "v2")},
-        "models": {"main": "qwen", **more.get("beside", {})},
+        "models": {"main": more.get("model", "qwen"), **more.get("beside", {})},
         "generations": [{**there, "hold": hold}] if versions else [],
         "active": more.get("active", ["main", *more.get("beside", {})]),
     }
@@ -51,7 +52,7 @@ def test_what_a_swap_that_failed_half_way_has_not_moved_stays_and_is_held() -> N
     hosts = [host("gpu1", 3, 2), host("gpu2", 2, 1), host("gpu3", 2, 1), host("gpu4", 2, None)]
     back, held = decided(hosts)
     assert back == {"gpu1": {"main": 2}}
-    assert held == {name: {"main": "v2"} for name in ("gpu2", "gpu3", "gpu4")}
+    assert held == {name: {"main": {"model": "qwen", "version": "v2"}} for name in ("gpu2", "gpu3", "gpu4")}
 
 
 def test_a_run_that_stopped_half_way_is_ended() -> None:
@@ -64,7 +65,17 @@ def test_the_hold_of_an_earlier_rollback_is_renewed() -> None:
     hosts = [host(f"gpu{n}", c, p, versions=versions, wanted="v3", **h) for n, c, p, h in
              ((1, 4, 2, {}), (2, 2, 3, {"hold": "v2"}))]  # fmt: skip
     back, held = decided(hosts)
-    assert (back, held) == ({"gpu1": {"main": 2}}, {"gpu2": {"main": "v3"}})
+    assert (back, held) == ({"gpu1": {"main": 2}}, {"gpu2": {"main": {"model": "qwen", "version": "v3"}}})
+
+
+def test_another_model_of_the_same_version_is_another_version() -> None:
+    """The inventory has llama v2 instead of qwen v2, and gpu1 alone serves it."""
+    llama = host("gpu1", 3, 2, model="llama", wanted="v2", versions={2: "v2", 3: "v2"})
+    llama["generations"][0]["generations"][1]["model"] = "llama"
+    hosts = [llama, host("gpu2", 3, 2, model="llama"), host("gpu3", 3, 2, model="llama", hold="v2")]
+    back, held = decided(hosts)
+    assert back == {"gpu1": {"main": 2}}
+    assert held == {name: {"main": {"model": "llama", "version": "v2"}} for name in ("gpu2", "gpu3")}
 
 
 def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out() -> None:
@@ -72,7 +83,7 @@ def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out(
         [host("gpu1", 3, 2), host("gpu2", 3, None, versions={3: "v2"}), host("gpu3", None, None, versions={})]
     )
     assert "main on gpu2 has no generation before: there is nothing to go back to" in text
-    assert "Its generations are 3 (v2); name one as rollback_to, or leave it out: --limit 'all:!gpu2'" in text
+    assert "Its generations are 3 (qwen v2); name one as rollback_to, or leave it out: --limit 'all:!gpu2'" in text
     assert "Its generations are none" in text
 
 
@@ -88,7 +99,7 @@ def test_named_generation() -> None:
 def test_different_versions_of_a_model_are_refused(to: int | None) -> None:
     """Generations of different hosts have the same numbers, and need not have the same versions."""
     text = refused([host("gpu1", 3, 2), host("gpu2", 3, 2, versions={2: "v0", 3: "v2"})], to=to)
-    assert "different versions of qwen would be served: v1 by main on gpu1; v0 by main on gpu2" in text
+    assert "different versions of qwen would be served: qwen v1 by main on gpu1; qwen v0 by main on gpu2" in text
 
 
 def test_versions_may_differ_where_the_inventory_wants_it() -> None:

@@ -147,25 +147,25 @@ def test_a_crash_at_the_end_of_a_swap_leaves_no_hold(
 
 def test_an_instance_is_held_back_from_what_it_does_not_serve_yet(main: Instance, journal: Journal) -> None:
     rollback = a_move(action="rollback", to=2, inventory_commit="c0ffee")
-    assert held(main, rollback, "v3", check_mode=True) == {"changed": True}
+    assert held(main, rollback, "qwen", "v3", check_mode=True) == {"changed": True}
     assert (journal.hold(), journal.history()) == (None, [])
-    assert held(main, rollback, "v3", check_mode=False) == {"changed": True}
+    assert held(main, rollback, "qwen", "v3", check_mode=False) == {"changed": True}
     hold, line = journal.hold(), journal.history()[-1]
     assert hold and (hold.model, hold.version, hold.generation, hold.who) == ("qwen", "v3", 4, "ops")
     assert {key: line[key] for key in ("who", "action", "from", "to", "result", "inventory_commit")} == {
         "who": "ops", "action": "hold", "from": 3, "to": 3, "result": "held", "inventory_commit": "c0ffee",
     }  # fmt: skip
-    assert held(main, rollback, "v3", check_mode=False) == {"changed": False}
+    assert held(main, rollback, "qwen", "v3", check_mode=False) == {"changed": False}
     assert len(journal.history()) == 1
-    assert held(main, rollback, "v9", check_mode=False) == {"changed": True}
+    assert held(main, rollback, "qwen", "v9", check_mode=False) == {"changed": True}
     begun(main, a_move(run="another"), named=False, check_mode=False)
     with pytest.raises(JournalError, match="has not ended"):
-        held(main, rollback, "v8", check_mode=False)
+        held(main, rollback, "qwen", "v8", check_mode=False)
 
 
 def test_nothing_is_held_back_before_the_first_generation(main: Instance) -> None:
     with pytest.raises(GenerationError, match="no current generation"):
-        held(main, a_move(before=None), "v3", check_mode=False)
+        held(main, a_move(before=None), "qwen", "v3", check_mode=False)
 
 
 def test_what_is_in_the_middle_is_not_ended(main: Instance, journal: Journal) -> None:
