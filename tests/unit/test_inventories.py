@@ -157,3 +157,27 @@ def test_gateway_is_refused_where_there_is_none(tmp_path: Path, playbook: str, a
 def test_other_steps_need_no_gateway(tmp_path: Path, tags: str) -> None:
     status, said = preflight(tmp_path, "", f"--tags={tags}")
     assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("settings", "accepted"),
+    [
+        ({}, True),
+        ({"rollout_drain": "none"}, True),
+        ({"rollout_drain": "gatewy"}, False),
+        ({"rollout_drain": ""}, False),
+        ({"rollout_drain": "tasks", "rollout_drain_tasks": "/a.yml", "rollout_undrain_tasks": "/b.yml"}, True),
+        ({"rollout_drain": "tasks", "rollout_drain_tasks": "drain.yml", "rollout_undrain_tasks": "/b.yml"}, False),
+        ({"rollout_drain": "tasks", "rollout_drain_tasks": "/a.yml"}, False),
+    ],
+)
+def test_drains_that_mean_nothing_are_refused_with_any_tag(
+    tmp_path: Path, settings: dict[str, str], accepted: bool
+) -> None:
+    """The file drain.yml beside the tasks of the role would be taken for the user's."""
+    models = [{"name": "tiny", "version": "v1"}]
+    instances = [{"name": "main", "model": "tiny", "port": 8000}]
+    given = {"modelshelf_models": models, "modelshelf_instances": instances, **settings}
+    status, said = preflight(tmp_path, "", "--tags=rollback", "-e", json.dumps(given))
+    assert (status == 0) == accepted, said
+    assert ("expected gateway, tasks or none" in said) != accepted
