@@ -54,7 +54,7 @@ def test_full_disk_fails_the_canary_and_not_the_readiness(shop: Shop) -> None:
         sh("dd if=/dev/zero of=/run/full/ballast bs=64k 2>/dev/null; true")
         run = shop.run("--tags=verify", **full)
         assert run.status != 0
-        assert "the proof that it stores failed at the step '" in said(run)
+        assert "the proof that the store stores failed at the step '" in said(run)
         assert "Look for a full disk" in said(run)
         assert f"{UNIT} on {NAME}" in said(run)
     finally:
