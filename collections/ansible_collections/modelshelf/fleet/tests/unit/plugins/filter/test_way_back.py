@@ -35,7 +35,8 @@ def host(name: str, current: int | None, previous: int | None, **more: Any) -> d
 def decided(hosts: list[dict[str, Any]], **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     found = way_back(hosts, **options)
     assert found["refusals"] == []
-    return ({name: to for name, to in found[key].items() if to} for key in ("back", "held"))  # type: ignore[return-value]
+    back, held = ({name: those for name, those in found[key].items() if those} for key in ("back", "held"))
+    return back, held
 
 
 def refused(hosts: list[dict[str, Any]], **options: Any) -> str:
