@@ -47,11 +47,10 @@ def hosts() -> Iterator[None]:
 
 
 def start_seconds(name: str) -> float:
-    """What the newest start of a host's engine took, from its first line to the last before it serves."""
+    """What the newest start of a host's engine took, from its execution to its last line before it serves."""
     lines = host(name).check_output("journalctl --quiet --output=short-unix --unit modelshelf-vllm@main | tac")
-    ready, begun = (
-        re.search(rf"^([\d.]+) .*{text}", lines, re.M) for text in ("Application startup complete", "INFO .* version ")
-    )
+    texts = ("Application startup complete", "Started modelshelf-vllm@main")
+    ready, begun = (re.search(rf"^([\d.]+) .*{text}", lines, re.M) for text in texts)
     assert ready and begun
     return float(ready[1]) - float(begun[1])
 

@@ -49,6 +49,8 @@ def test_drain_keeps_what_runs_and_holds_until_it_is_taken_back(gateway: Gateway
     gateway.kill()
     gateway.run()
     assert DRAINED not in gateway.answers(12), "a restart has forgotten the drain"
+    move(gateway, "undrain", "--check")
+    assert gateway.weight(DRAINED) == "0"
     done = gateway.play("configure verify")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "changed=0" in done.stdout, "the role has taken back the drain"
@@ -102,6 +104,29 @@ def test_drained_server_with_a_new_port_comes_back_on_it(gateway: Gateway) -> No
     assert DRAINED in gateway.answers(12)
     gateway.reload()
     assert DRAINED in gateway.answers(12)
+
+
+def test_server_that_is_known_by_a_name_comes_back_on_its_address(gateway: Gateway) -> None:
+    """The running process takes no names."""
+    move(gateway, "drain")
+    server = gateway.servers[DRAINED]
+    server.stop()
+    server.port += 1
+    server.start()
+    move(gateway, "undrain", gateway_server_address="localhost")
+    until(lambda: gateway.state(DRAINED) == "UP")
+    assert DRAINED in gateway.answers(12)
+    assert f"{DRAINED} localhost:{server.port} weight 1" in gateway.config.read_text(encoding="utf-8")
+    move(gateway, "undrain")
+
+
+def test_gateway_that_does_not_do_as_it_is_told_fails_the_undrain(gateway: Gateway) -> None:
+    move(gateway, "drain")
+    done = gateway.play("undrain", on="gpu1", gateway_instance="main", gateway_server_address="127.0.0.256")
+    assert done.returncode != 0
+    assert "main was not undrained in gw1: Invalid addr" in " ".join(done.stdout.split()), done.stdout
+    assert "127.0.0.256" not in gateway.config.read_text(encoding="utf-8")
+    move(gateway, "undrain")
 
 
 def test_port_that_only_the_inventory_has_yet_leaves_the_pool_as_it_is(gateway: Gateway) -> None:

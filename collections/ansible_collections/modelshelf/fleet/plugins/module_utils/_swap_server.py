@@ -161,4 +161,4 @@ class UnitServer:
         while found := problem():
             if self._clock() >= deadline:
                 raise ServerFault(f"after {seconds:g} s {found}")
-            self._sleep(0.2)
+            self._sleep(0.1)
