@@ -113,19 +113,35 @@ def fail_both_ways() -> str:
     return before
 
 
-def test_move_that_ends_with_nothing_that_serves_stays_drained_until_it_is_undrained(load: Load) -> None:
-    before = fail_both_ways()
-    must(run("v1", "--tags=gateway"))
-    assert drained("gpu2") == OUT
+def mend(before: str) -> None:
+    """By hand: the server of gpu2 runs again, and stays drained."""
     host("gpu2").check_output(
         f"mv {before}/engine-away {before}/engine && cp {before}/unit.service /etc/systemd/system/{SERVER}"
         f" && systemctl daemon-reload && systemctl reset-failed && systemctl restart {SERVER}"
     )
     until(lambda: answers("gpu2"), 60, "gpu2 serves again")
     assert drained("gpu2") == OUT
+
+
+def test_move_that_ends_with_nothing_that_serves_stays_drained_until_it_is_undrained(load: Load) -> None:
+    before = fail_both_ways()
+    must(run("v1", "--tags=gateway"))
+    assert drained("gpu2") == OUT
+    mend(before)
     must(run("v1", "--tags=undrain", "--limit=gpu2"))
     assert drained("gpu2") == IN
     assert gets_requests(load, "gpu2")
+    assert load.failures == []
+
+
+def test_next_run_gives_an_instance_its_requests_that_was_mended_by_hand(load: Load) -> None:
+    mend(fail_both_ways())
+    must(run("v1", *TWO))
+    assert (history("gpu2")["result"], drained("gpu2")) == ("served", IN)
+    assert gets_requests(load, "gpu2")
+    before = pids(*HOSTS)
+    must(run("v1", *TWO))
+    assert pids(*HOSTS) == before
     assert load.failures == []
 
 

@@ -99,7 +99,16 @@ def _restarts(instance: Mapping[str, Any], there: Mapping[str, Any], found: Mapp
         reasons.append(active or "unknown")
     if there.get("move") and there["move"]["step"] not in _NOT_STOPPED:
         reasons.append("unfinished")
+    # It was left drained; that it runs by now, since somebody mended it, does not give it requests.
+    if _last_result(there) == "failed" and "failed" not in reasons:
+        reasons.append("failed")
     return reasons
+
+
+def _last_result(there: Mapping[str, Any]) -> str:
+    """What came of the last move of an instance, empty before the first."""
+    results = [str(line["result"]) for line in there.get("history") or [] if line["action"] != "hold"]
+    return results[-1] if results else ""
 
 
 def _changes(current: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

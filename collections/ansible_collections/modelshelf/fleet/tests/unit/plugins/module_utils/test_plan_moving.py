@@ -74,6 +74,18 @@ def test_move_that_a_run_has_left_after_the_stop_is_ended(tmp_path: Path, step: 
     assert moves(beside(settled(tmp_path), move={"step": step}, hold=None)) == reasons
 
 
+@pytest.mark.parametrize(
+    ("results", "reasons"),
+    [(["failed"], ["failed"]), (["failed", "served"], []), (["served", "reverted"], []), ([], [])],
+)
+def test_instance_whose_last_move_failed_moves_also_where_somebody_mended_it(
+    tmp_path: Path, results: list[str], reasons: list[str]
+) -> None:
+    history = [{"action": "swap", "result": result} for result in results]
+    held = {"action": "hold", "result": "held"}
+    assert moves(beside(settled(tmp_path), move=None, hold=None, history=[*history, held])) == reasons
+
+
 def test_first_generation_moves(tmp_path: Path) -> None:
     facts = settled(tmp_path)
     facts["generations"] = []
