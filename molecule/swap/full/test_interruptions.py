@@ -207,3 +207,35 @@ def test_host_restarted_in_the_middle_of_a_move(load: Load) -> None:
     assert (history("gpu1")["action"], history("gpu1")["result"]) == ("recover", "served")
     assert served()["gpu1"] == new
     assert load.failures == []
+
+
+@pytest.mark.parametrize("at", ["stop", "start"])
+def test_rollback_first_ends_what_a_run_and_its_host_have_left(load: Load, at: str) -> None:
+    """Before and after the flip: what is gone back to is what was served before that move."""
+    old, new = versions()
+    with held(at):
+        interrupted_play(MINUTE, signal.SIGKILL, variables(new, **SLOW), *ONE, when=lambda: step("gpu1") == at)
+        host("gpu1").check_output("systemctl kill --signal=KILL modelshelf-swap@main")
+    assert step("gpu1") == at
+    run = serve(new, "--tags=rollback", "--limit=gpu1", **SLOW)
+    assert run.status == 0, run.output[-3000:]
+    assert (history("gpu1")["action"], history("gpu1")["result"]) == ("rollback", "served")
+    assert served()["gpu1"] == old
+    assert_in_service()
+    run = serve(new, *ONE, rollout_lift_hold=True, **SLOW)
+    assert run.status == 0, run.output[-3000:]
+    assert served()["gpu1"] == new
+    assert load.failures == []
+
+
+def test_what_a_gone_run_has_left_ends_before_the_first_wave(load: Load) -> None:
+    """A canary that fails afterwards leaves no host drained."""
+    _old, new = versions()
+    interrupted_play(MOMENTS[1][1], signal.SIGKILL, variables(new), "--tags=swap", "--limit=gpu2")
+    assert (step("gpu2"), is_drained("gpu2")) == ("drained", True)
+    run = serve(new, "--tags=swap", faults={"gpu1": {"DOUBLE_CRASH": "memory"}})
+    assert run.status != 0
+    assert history("gpu1")["result"] == "reverted"
+    assert (step("gpu2"), is_drained("gpu2")) == ("", False)
+    assert (history("gpu2")["action"], history("gpu2")["result"]) == ("recover", "abandoned")
+    assert load.failures == []
