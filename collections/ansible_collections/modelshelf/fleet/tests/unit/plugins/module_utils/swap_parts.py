@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,13 @@ class Starts(Commands):
         if command[:2] == ["systemctl", "stop"]:
             self.states = [STOPPED]
         return super().run(command)
+
+
+def with_versions(root: Path) -> Instance:
+    """The instance main, with v1 to v3 as its generations 2 to 4."""
+    instance = Instance(str(root), "main")
+    for number, version in ((2, "v1"), (3, "v2"), (4, "v3")):
+        instance.directory(number).mkdir(parents=True)
+        release = {"format": 1, "generation": number, "model": "qwen", "version": version}
+        (instance.directory(number) / "release.json").write_text(json.dumps(release))
+    return instance

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +18,12 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._swap_states impo
     ended,
     held,
     lifted,
-    moved,
     reached,
     taken_over,
-    worker_command,
 )
-from ansible_collections.modelshelf.fleet.plugins.module_utils._systemd import Systemd
-from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import ABSENT, Host, show
+from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.swap_parts import with_versions
 
 MOVE = Move(run="r1", who="ops", action="swap", before=3, to=4, previous=None, step="begun", began=0.0)
-LIBRARY = "/usr/local/lib/modelshelf.zip"
 
 
 def a_move(**changes: Any) -> Move:
@@ -38,12 +32,7 @@ def a_move(**changes: Any) -> Move:
 
 @pytest.fixture
 def main(tmp_path: Path) -> Instance:
-    instance = Instance(str(tmp_path), "main")
-    for number, version in ((2, "v1"), (3, "v2"), (4, "v3")):
-        instance.directory(number).mkdir(parents=True)
-        release = {"format": 1, "generation": number, "model": "qwen", "version": version}
-        (instance.directory(number) / "release.json").write_text(json.dumps(release))
-    return instance
+    return with_versions(tmp_path)
 
 
 @pytest.fixture
@@ -206,64 +195,3 @@ def test_a_hold_is_lifted_when_told(main: Instance, journal: Journal) -> None:
 
 def test_an_instance_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     assert lifted(Instance(str(tmp_path), "other"), check_mode=False) == {"changed": False}
-
-
-def waiting(states: Sequence[str], log: str = "") -> Systemd:
-    return Systemd(Host(states, log).run)
-
-
-def test_the_host_is_asked_once_and_waited_for(main: Instance, journal: Journal) -> None:
-    begun(main, MOVE, named=False, check_mode=False)
-    started: list[list[str]] = []
-
-    def start(command: Sequence[str]) -> None:
-        started.append(list(command))
-        journal.reach("r1", REVERTED, "too big")
-
-    report = moved(main, "r1", start, waiting([ABSENT, show(), ABSENT]), back=False, library=LIBRARY)
-    assert (report["changed"], report["move"]["step"], report["move"]["cause"]) == (True, REVERTED, "too big")
-    assert started == [worker_command(main, "r1", back=False, library=LIBRARY)]
-    again = moved(main, "r1", start, waiting([ABSENT]), back=False, library=LIBRARY)
-    assert (again["changed"], again["move"]["step"]) == (False, REVERTED)
-    assert len(started) == 1
-
-
-def test_a_move_that_goes_on_is_joined(main: Instance, journal: Journal) -> None:
-    move_to(main, journal, "gate")
-    states = iter([show(), show(), ABSENT])
-
-    def run(command: Sequence[str]) -> str:
-        state = next(states)
-        if state == ABSENT:
-            journal.reach("r1", SERVED)
-        return state
-
-    report = moved(main, "r1", pytest.fail, Systemd(run), back=False, library=LIBRARY)
-    assert (report["changed"], report["move"]["step"]) == (True, SERVED)
-
-
-def test_a_move_goes_on_where_the_process_of_the_run_that_is_gone_leaves_it(main: Instance, journal: Journal) -> None:
-    move_to(main, journal, "gate", run="r0")
-    taken_over(main, "r1", "ops", check_mode=False)
-    started: list[list[str]] = []
-
-    def start(command: Sequence[str]) -> None:
-        started.append(list(command))
-        journal.reach("r1", SERVED)
-
-    report = moved(main, "r1", start, waiting([show(), ABSENT, show(), ABSENT]), back=False, library=LIBRARY)
-    assert (report["changed"], report["move"]["step"]) == (True, SERVED)
-    assert started == [worker_command(main, "r1", back=False, library=LIBRARY)]
-
-
-def test_a_process_that_dies_is_said_with_its_last_words(main: Instance) -> None:
-    begun(main, MOVE, named=False, check_mode=False)
-    with pytest.raises(JournalError, match=r"modelshelf-swap@main.service ended at the step begun: No such file. Run"):
-        moved(main, "r1", lambda command: None, waiting([ABSENT], "No such file"), back=False, library=LIBRARY)
-
-
-def test_the_worker_gets_no_secret_and_no_shell(main: Instance) -> None:
-    command = worker_command(main, "r1", back=True, library=LIBRARY)
-    assert command[0] == "systemd-run"
-    assert command[-4:] == [str(main.path.parent), "main", "r1", "--back"]
-    assert f"--setenv=PYTHONPATH={LIBRARY}" in command
