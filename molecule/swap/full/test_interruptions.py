@@ -230,7 +230,9 @@ def test_rollback_first_ends_what_a_run_and_its_host_have_left(load: Load, at: s
 
 def test_what_a_gone_run_has_left_ends_before_the_first_wave(load: Load) -> None:
     """A canary that fails afterwards leaves no host drained."""
-    _old, new = versions()
+    new = f"v{now():.0f}"
+    run = serve(new, "--tags=publish")
+    assert run.status == 0, run.output[-3000:]
     interrupted_play(MOMENTS[1][1], signal.SIGKILL, variables(new), "--tags=swap", "--limit=gpu2")
     assert (step("gpu2"), is_drained("gpu2")) == ("drained", True)
     run = serve(new, "--tags=swap", faults={"gpu1": {"DOUBLE_CRASH": "memory"}})
