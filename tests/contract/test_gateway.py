@@ -10,6 +10,7 @@ import stat
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,13 @@ def test_faulty_configuration_is_refused_before_it_is_there(gateway: Gateway) ->
     assert done.returncode != 0
     assert "unknown keyword 'no-such-option'" in done.stdout + done.stderr
     assert gateway.config.read_text(encoding="utf-8") == before
+
+
+def test_host_whose_name_does_not_resolve_does_not_spoil_the_configuration(gateway: Gateway, tmp_path: Path) -> None:
+    config = tmp_path / "haproxy.cfg"
+    done = gateway.play("configure", __gateway_config=str(config), vllm_address="gpu9.invalid")
+    assert done.returncode == 0, done.stdout
+    assert " gpu9.invalid:" in config.read_text(encoding="utf-8")
 
 
 def test_second_run_changes_nothing_and_older_settings_in_the_process_are_noticed(gateway: Gateway) -> None:

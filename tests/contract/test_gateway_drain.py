@@ -87,6 +87,35 @@ def test_gateway_that_is_gone_keeps_nobody_waiting(gateway: Gateway) -> None:
     assert time.monotonic() - begun < 60
 
 
+def test_instance_that_a_gateway_does_not_reach_is_refused_until_it_is_drained(gateway: Gateway) -> None:
+    server = gateway.servers[DRAINED]
+    server.healthy.clear()
+    until(lambda: gateway.state(DRAINED) == "DOWN", seconds=30)
+    done = gateway.play("up", on="gpu1", gateway_instance="main", **{"__gateway_patience": 2})
+    assert done.returncode != 0
+    text = f"main on gpu1 serves, and gw1 does not find it up: it may not reach 127.0.0.1 port {server.port}"
+    assert text in " ".join(done.stdout.split())
+    move(gateway, "drain")
+    move(gateway, "up", changed=False)
+    server.healthy.set()
+    move(gateway, "undrain")
+
+
+def test_what_is_drained_is_said_when_the_gateway_is_set_up(gateway: Gateway) -> None:
+    move(gateway, "drain")
+    said = " ".join(gateway.play("configure verify").stdout.split())
+    assert "NOTE: gpu1:main is drained for opt. That is right while" in said
+    move(gateway, "undrain")
+    assert "NOTE:" not in gateway.play("configure verify").stdout
+
+
+def test_haproxy_that_is_there_for_something_else_is_no_gateway_yet(gateway: Gateway) -> None:
+    """Its package has a configuration of its own, and socat need not be installed."""
+    assert move(
+        gateway, "drain", changed=False, __gateway_key_file="/nonexistent", __gateway_ask=["/nonexistent/socat"]
+    )
+
+
 def test_instance_that_no_gateway_has_needs_no_drain(gateway: Gateway) -> None:
     before = gateway.config.read_text(encoding="utf-8")
     assert gateway.play("drain", on="gpu1", gateway_instance="unknown").returncode == 0

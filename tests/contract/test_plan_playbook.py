@@ -10,10 +10,12 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Move
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import Vllm, publish, serving
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.model_trees import hf_files, write_tree
 from tests.contract.planned_fleet import Fleet, Run, program
@@ -128,6 +130,24 @@ def test_a33_waves_of_a_new_version_as_minus_e_gives_them(fleet: Fleet) -> None:
     ]
     assert run.row("1") == "1 one, two 976.6 KiB 16 min 41 s (store) 1 min 0 s"
     assert "one: its GPUs are not known" in run.text
+
+
+def test_a_host_that_another_run_moves_does_not_count_for_the_minimum(fleet: Fleet) -> None:
+    """It is outside of the limit. Without its move two and three serve while one moves.
+
+    What is asked of another host is asked of the directory of one here: a real host has the same path.
+    """
+    arguments = "-e wanted=v2 -e rollout_minimum_serving=2 --limit one".split()
+    assert fleet.run(*arguments).status == 0
+    journal = fleet.folder / "one/instances/main/journal.json"
+    move = Move("elsewhere:1:1", "ops@there", "swap", 1, 2, None, "gate", 0.0)
+    journal.write_text(json.dumps(asdict(move)))
+    try:
+        run = fleet.run(*arguments)
+    finally:
+        journal.unlink()
+    assert run.status != 0
+    assert "wave 1 changes 1 host (one), and only 0 would serve meanwhile; the minimum is 2" in run.text
 
 
 def test_held_instance_is_shown_and_in_no_wave(fleet: Fleet) -> None:

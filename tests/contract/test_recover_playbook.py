@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from dataclasses import asdict
@@ -16,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._journal import Move
+from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import this_run
 
 ROOT = Path(__file__).parents[2]
-GONE = f"{socket.gethostname()}:1:0"
+GONE = f"{this_run().rsplit(':', 2)[0]}:1:0"
 ELSEWHERE = "elsewhere:1:0"
 
 

@@ -181,3 +181,14 @@ def test_drains_that_mean_nothing_are_refused_with_any_tag(
     status, said = preflight(tmp_path, "", "--tags=rollback", "-e", json.dumps(given))
     assert (status == 0) == accepted, said
     assert ("expected gateway, tasks or none" in said) != accepted
+
+
+@pytest.mark.parametrize(("value", "accepted"), [(300, True), ("300", True), (0, True), ("5m", False), ("", False)])
+def test_times_that_are_no_seconds_are_refused_with_any_tag(tmp_path: Path, value: object, accepted: bool) -> None:
+    """A rollback does not check the arguments of the role: 5m would cut all requests off at once."""
+    models = [{"name": "tiny", "version": "v1"}]
+    instances = [{"name": "main", "model": "tiny", "port": 8000}]
+    given = {"modelshelf_models": models, "modelshelf_instances": instances, "rollout_drain_timeout": value}
+    status, said = preflight(tmp_path, "", "--tags=rollback", "-e", json.dumps(given))
+    assert (status == 0) == accepted, said
+    assert (f"rollout_drain_timeout is {value}: expected a whole number of seconds" in said) != accepted

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 Modelshelf contributors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters gateway_servers, gateway_pools and forgotten_drains: see the YAML files with their names."""
+"""Filters gateway_servers, gateway_pools, gateway_notices and forgotten_drains: see the YAML files with their names."""
 
 from __future__ import annotations
 
@@ -38,5 +38,6 @@ class FilterModule:
         return {
             "gateway_servers": gateway_servers,
             "gateway_pools": gateway_pools,
+            "gateway_notices": _gateway.gateway_notices,
             "forgotten_drains": _gateway.forgotten_drains,
         }

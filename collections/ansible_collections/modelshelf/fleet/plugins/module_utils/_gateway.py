@@ -9,24 +9,31 @@ Raises ValueError whose message names the offending entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from ansible_collections.modelshelf.fleet.plugins.module_utils._instances import resolve_instances
 from ansible_collections.modelshelf.fleet.plugins.module_utils._models import check_keys, entries, resolve_models
 
+_ANY = ("0.0.0.0", "::")
+"""Addresses to listen on that no request can be sent to."""
+
 
 def gateway_servers(hosts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every instance of the hosts as a server of a gateway; `hosts` are their variables.
 
-    A server is known as `<host>:<instance>`. Its address is the one that the role vllm has the instance listen on.
+    A server is known as `<host>:<instance>`. Its address is the one that the role vllm has the instance listen on, or
+    where Ansible finds the host when that is every address.
     `told`: the gateway is told of its moves, and where it serves after them.
     """
     servers = []
     for host in hosts:
         name = str(host["inventory_hostname"])
-        address = host.get("vllm_address") or host.get("ansible_host") or name
+        address = str(host.get("vllm_address") or "")
+        if address in ("", *_ANY):
+            address = str(host.get("ansible_host") or name)
         for instance in resolve_instances(
-            host.get("modelshelf_instances"), host.get("modelshelf_models"), address=str(address)
+            host.get("modelshelf_instances"), host.get("modelshelf_models"), address=address
         ):
             servers.append(
                 {
@@ -107,9 +114,40 @@ def current_servers(text: str) -> dict[tuple[str, str], dict[str, Any]]:
 def forgotten_drains(pools: Iterable[Mapping[str, Any]], state: str) -> list[str]:
     """The servers that have requests in `pools`, and none in a process that answers `show servers state` with `state`.
 
-    Its columns are those of HAProxy's first format: pool 1, server 3, weight 7, counted from 0.
+    Its columns are those of HAProxy's first format: pool 1, server 3, address 4, weight 7, port 18, counted from 0.
     """
-    rows = [words for words in map(str.split, state.splitlines()) if len(words) > 7]
-    drained = {(row[1], row[3]) for row in rows if row[7] == "0"}
+    drained = {(row[1], row[3]) for row in _rows(state) if row[7] == "0"}
     servers = [server for pool in pools for server in pool["servers"] if server["weight"]]
     return [server["name"] for server in servers if (server["pool"], server["name"]) in drained]
+
+
+def gateway_notices(servers: Iterable[Mapping[str, Any]], state: str) -> list[str]:
+    """What of a process that answers `show servers state` with `state` is not as `servers` of the inventory are.
+
+    A drain, and a place that is another one, are right while a move is under way or a rollback holds the instance. They
+    are left over where a gateway was out of the inventory while instances moved.
+    """
+    wanted = {(server["pool"], server["name"]): server for server in servers}
+    notices = []
+    for row in _rows(state):
+        server = wanted.get((row[1], row[3]))
+        if server and row[7] == "0":
+            notices.append(f"{row[3]} is drained for {row[1]}")
+        if server and (row[18] != str(server["port"]) or _other(row[4], server["address"])):
+            notices.append(
+                f"{row[3]} is asked for at {row[4]} port {row[18]}; the inventory has {server['address']}"
+                f" port {server['port']}"
+            )
+    return notices
+
+
+def _rows(state: str) -> list[list[str]]:
+    return [words for words in map(str.split, state.splitlines()) if len(words) > 18 and words[0].isdigit()]
+
+
+def _other(there: str, wanted: str) -> bool:
+    """Whether an address is another one; of a name that cannot be said."""
+    try:
+        return ip_address(there) != ip_address(wanted)
+    except ValueError:
+        return False

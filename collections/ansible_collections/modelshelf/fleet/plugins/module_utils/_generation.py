@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generations: complete, startable descriptions of an instance, numbered, of which `current` names one.
 
-`<root>/<instance>/generations/<n>/{vllm.yaml,release.json,env,engine,unit.service}`, and `current`, `previous` ->
-generations/<n>.
+`<root>/<instance>/generations/<n>/{vllm.yaml,release.json,env,engine,unit.service}`, and the links `current`,
+`previous`, `staged` -> generations/<n>.
 A generation never changes after it was written. Standard library and Python 3.9 only.
 """
 
@@ -59,7 +59,7 @@ class Instance:
         return self.generations / str(number)
 
     def linked(self, link: str) -> int | None:
-        """The generation that `current` or `previous` names, None when there is no such link."""
+        """The generation that `current`, `previous` or `staged` names, None when there is no such link."""
         path = self.path / link
         if not path.is_symlink():
             return None
@@ -100,7 +100,7 @@ class Instance:
                 generations.append({"generation": number, "fault": str(error)})
             with suppress(GenerationError):
                 generations[-1].update(self.endpoint(number))
-        links = {link: self.linked(link) for link in ("current", "previous")}
+        links = {link: self.linked(link) for link in ("current", "previous", "staged")}
         return {"instance": self.name, **links, "generations": generations}
 
     def content(self, number: int) -> Content | None:
@@ -139,6 +139,10 @@ class Instance:
         # Renaming onto a generation that another run has written meanwhile fails: it is not empty.
         draft.rename(self.directory(number))
         sync_directory(self.generations)
+
+    def stage(self, number: int) -> None:
+        """Make `staged` name the generation that is to become current with the next move."""
+        self._link("staged", number)
 
     def flip(self, number: int) -> bool:
         """Make `current` name a generation, and `previous` the one it named before. False when it already does.

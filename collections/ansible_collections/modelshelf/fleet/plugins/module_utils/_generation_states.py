@@ -28,7 +28,8 @@ def present(
 ) -> dict[str, Any]:
     """Write the next generation unless one is what is asked for: the current one first, then the newest.
 
-    The digest of the weights is `manifest_digest` of `asked`, or read from their manifest where that is empty.
+    That one is `staged`. The digest of the weights is `manifest_digest` of `asked`, or read from their manifest where
+    that is empty.
 
     Raises ValueError and GenerationError for what cannot be used, WeightsFault for weights that cannot be read; in
     check mode they, and the engine, need not be there yet.
@@ -48,11 +49,16 @@ def present(
     )
     same = next((number for number, content in contents.items() if content == wanted), None)
     number = same or (numbers[-1] if numbers else 0) + 1
-    changed = same is None
-    if changed and not check_mode:
+    staged = instance.linked("staged")
+    diff = difference(nearest, wanted)
+    if staged != number and nearest:
+        diff = {"before": {**diff["before"], "staged": staged}, "after": {**diff["after"], "staged": number}}
+    if same is None and not check_mode:
         instance.check_engine(wanted)
         instance.write(number, wanted, asked["created_by"])
-    return {"changed": changed, "diff": difference(nearest, wanted), **_report(instance, number)}
+    if staged != number and not check_mode:
+        instance.stage(number)
+    return {"changed": staged != number, "diff": diff, **_report(instance, number)}
 
 
 def current(instance: Instance, number: int, *, check_mode: bool) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _REMOVED = ".removed-"
 
 
 def kept_generations(instance: Instance, keep: int) -> set[int]:
-    """The newest `keep` generations, and those that `current`, `previous`, a hold or a move under way names.
+    """The newest `keep` generations, and those that `current`, `previous`, `staged`, a hold or a move under way names.
 
     The newest is among them: the next one gets its number from it, so no number is used twice.
     Raises ValueError for a `keep` below LEAST, JournalError when a hold or a move cannot be read.
@@ -33,7 +33,7 @@ def kept_generations(instance: Instance, keep: int) -> set[int]:
         raise ValueError(f"keep is {keep}: {LEAST} generations stay at least")
     journal, numbers = Journal(instance.path), instance.numbers()
     move, hold = journal.move(), journal.hold()
-    named = {instance.linked("current"), instance.linked("previous")}
+    named = {instance.linked(link) for link in ("current", "previous", "staged")}
     if move:
         named |= {move.before, move.to, move.previous}
     if hold:

@@ -28,6 +28,7 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input impor
     read_only,
     read_outside,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_ports import check_ports
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_room import Staging, as_list, plan_staging
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, read_shelf
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_times import note_unknown, predict, total_seconds
@@ -95,6 +96,7 @@ def rollout_plan(
     staging = {host.name: plan_staging(host, stock, findings) for host in fleet}
     for host in fleet:
         check_devices(host, findings)
+        check_ports(host, findings)
         _note_steps(host, findings)
         _check_mounts(host, findings)
     staying = {**dict.fromkeys(silent, frozenset[str]()), **beside}
@@ -156,10 +158,16 @@ def _note_shelf(fleet: Sequence[Host], staging: Mapping[str, Staging], shelf: Sh
         )
 
 
-def _note_outside(names: Mapping[str, Any], findings: Findings) -> None:
-    if names:
+def _note_outside(hosts: Mapping[str, frozenset[str]], findings: Findings) -> None:
+    serving, busy = ([name for name in hosts if bool(hosts[name]) == serves] for serves in (True, False))
+    if serving:
         findings.notices.append(
-            f"outside of the limit, not planned, and taken to serve what the inventory says: {', '.join(names)}"
+            f"outside of the limit, not planned, and taken to serve what the inventory says: {', '.join(serving)}"
+        )
+    if busy:
+        findings.notices.append(
+            "outside of the limit, and not counted, since they do not answer or another run moves them:"
+            f" {', '.join(busy)}"
         )
 
 

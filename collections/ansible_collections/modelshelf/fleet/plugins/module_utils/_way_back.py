@@ -25,8 +25,10 @@ NOTHING = "no generation before: there is nothing to go back to"
 class Instance:
     """An instance that is asked to go back. `wanted` is what the inventory names, as in `qwen2-7b v2`.
 
-    `versions` are those of its generations by number, `held_from` is what an earlier rollback left. `to` is the
-    generation that it goes back to, None when it stays. `held` says that it is to be held back from what is wanted.
+    `versions` are those of its generations by number, `staged` the generation that was staged last, `held_from` is what
+    an earlier rollback left. `came_back` says that its last move was one to what was staged, which did not serve.
+    `to` is the generation that it goes back to, None when it stays. `held` says that it is to be held back from what
+    was staged.
     """
 
     host: str
@@ -36,8 +38,10 @@ class Instance:
     versions: Mapping[int, str]
     current: int | None
     previous: int | None
+    staged: int | None
     serving: bool
     held_from: str
+    came_back: bool
     to: int | None = None
     held: bool = False
 
@@ -48,6 +52,16 @@ class Instance:
     def version(self) -> str:
         """What it serves now; empty before the first generation."""
         return self.versions.get(self.current, "") if self.current is not None else ""
+
+    @property
+    def coming(self) -> str:
+        """What it was to serve after the last staging."""
+        return self.versions.get(self.staged, "") if self.staged is not None else ""
+
+    @property
+    def came(self) -> bool:
+        """Whether it serves what was staged last. Two generations can have one version, as with another engine."""
+        return self.current is not None and self.current == self.staged
 
     @property
     def end(self) -> str:
@@ -85,6 +99,8 @@ def way_back(
 def _read(host: Mapping[str, Any], name: str) -> Instance:
     there: Mapping[str, Any] = next((item for item in host["generations"] if item["instance"] == name), {})
     model = str(host["models"][name])
+    staged = there.get("staged")
+    moves = [line for line in there.get("history") or [] if line["action"] != "hold"]
     return Instance(
         host=str(host["name"]),
         name=name,
@@ -93,8 +109,10 @@ def _read(host: Mapping[str, Any], name: str) -> Instance:
         versions={item["generation"]: _served(item) for item in there.get("generations", [])},
         current=there.get("current"),
         previous=there.get("previous"),
+        staged=staged,
         serving=name in host["active"],
         held_from=_served(there.get("hold") or {}),
+        came_back=bool(moves) and moves[-1]["result"] != "served" and moves[-1]["to"] == staged != there.get("current"),
     )
 
 
@@ -104,9 +122,9 @@ def _served(release: Mapping[str, Any]) -> str:
 
 
 def _held(host: Mapping[str, Any], decided: Sequence[Instance]) -> dict[str, Any]:
-    """The instances that are to be held back, with the model and the version that the inventory has for each."""
-    names = [one.name for one in decided if one.host == host["name"] and one.held]
-    return {name: {"model": host["models"][name], "version": host["wanted"][name]} for name in names}
+    """The instances that are to be held back, with the model and the version that each is held back from."""
+    held = [one for one in decided if one.host == host["name"] and one.held]
+    return {one.name: dict(zip(("model", "version"), one.coming.split(" ", 1))) for one in held}
 
 
 def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[Instance]:
@@ -122,15 +140,20 @@ def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[I
 def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]:
     """Each to the generation before. Those that a swap which failed half-way has not moved are there already."""
     left = {
-        (one.wanted, one.versions.get(one.previous))
+        (one.coming, one.versions.get(one.previous))
         for one in found
-        if one.previous is not None and one.version == one.wanted != one.held_from
+        if one.came and one.previous is not None and one.coming != one.held_from
     }
     decided = []
     for one in found:
-        if one.held_from == one.wanted:
+        if one.came_back and one.coming not in {other.coming for other in found if other.came}:
+            refusals.append(
+                f"{one} came back by itself from generation {one.staged} ({one.coming}), which no other instance"
+                " serves: there is nothing to go back from. To go further back, name a generation as rollback_to"
+            )
+        if one.held_from and one.held_from == one.coming:
             decided.append(one)
-        elif one.version != one.wanted and (one.wanted, one.version) in left:
+        elif not one.came and (one.coming, one.version) in left:
             decided.append(replace(one, held=True))
         elif one.held_from:
             decided.append(one)

@@ -61,6 +61,9 @@ instances:
     previous:
       description: The generation that was current before, none when there was none.
       type: int
+    staged:
+      description: The generation that was staged last, to become current with the next move; none before the first.
+      type: int
     generations:
       description:
         - What C(release.json) says for each generation, oldest first, and C(address), C(port) and C(served_names) from
@@ -84,6 +87,7 @@ instances:
     - instance: main
       current: 4
       previous: 3
+      staged: 4
       generations:
         - {"generation": 3, "model": "qwen2-7b", "version": "v2", "created": "2026-11-29T20:00:00Z"}
         - {"generation": 4, "model": "qwen2-7b", "version": "v3", "created": "2026-11-30T08:15:00Z"}

@@ -10,6 +10,9 @@ import socket
 import subprocess
 from pathlib import Path
 
+_NO_CONTAINER = "4026531836"
+"""The pid namespace that Linux boots with: PROC_PID_INIT_INO of include/linux/proc_ns.h."""
+
 
 def this_run(proc: str = "/proc") -> str:
     """The run that this process works for: machine, pid of ansible-playbook, and when that process started.
@@ -17,13 +20,19 @@ def this_run(proc: str = "/proc") -> str:
     Ansible forks the process that carries out a task from the one of the run.
     """
     pid = os.getppid()
-    return f"{socket.gethostname()}:{pid}:{_started(pid, proc)}"
+    return f"{'/'.join(_machine())}:{pid}:{_started(pid, proc)}"
 
 
 def is_gone(run: str, proc: str = "/proc") -> bool:
-    """Whether a run of this machine has ended. Of another machine's runs that cannot be known: they count as there."""
+    """Whether a run of this machine has ended. Of another machine's runs that cannot be known: they count as there.
+
+    So do those of another container, which may have the same name; only a machine itself is known after its reboot.
+    """
     machine, pid, started = [*run.rsplit(":", 2), "", ""][:3]
-    return machine == socket.gethostname() and pid.isdigit() and _started(int(pid), proc) != started
+    here, there = _machine(), machine.split("/")
+    if there != here:
+        return len(there) == len(here) and there[0] == here[0] and there[2] == here[2] == _NO_CONTAINER
+    return pid.isdigit() and _started(int(pid), proc) != started
 
 
 def commit(directory: str | None) -> str:
@@ -39,6 +48,16 @@ def commit(directory: str | None) -> str:
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _machine() -> list[str]:
+    """Name, boot and pid namespace of this machine: a pid means nothing in another one."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
+        space = str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
+    except OSError:
+        boot = space = ""
+    return [socket.gethostname(), boot, space]
 
 
 def _started(pid: int, proc: str) -> str:

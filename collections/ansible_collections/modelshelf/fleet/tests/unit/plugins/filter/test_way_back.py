@@ -17,15 +17,18 @@ VERSIONS = {1: "v0", 2: "v1", 3: "v2"}
 
 
 def host(name: str, current: int | None, previous: int | None, **more: Any) -> dict[str, Any]:
-    """A host with the instance main, which the inventory wants to have v2."""
+    """A host with the instance main, which the inventory wants to have v2; the newest generation with it was staged."""
     versions = more.get("versions", VERSIONS)
     releases = {number: {"model": "qwen", "version": text} for number, text in versions.items()}
     generations = [{"generation": number, **release} for number, release in releases.items()]
-    there = {"instance": "main", "current": current, "previous": previous, "generations": generations}
+    wanted = more.get("wanted", "v2")
+    staged = more.get("staged", max((number for number, text in versions.items() if text == wanted), default=None))
+    links = {"current": current, "previous": previous, "staged": staged}
+    there = {"instance": "main", **links, "generations": generations}
     hold = {"model": "qwen", "version": more["hold"]} if "hold" in more else None
     return {
         "name": name,
-        "wanted": {"main": more.get("wanted", "v2")},
+        "wanted": {"main": wanted},
         "models": {"main": more.get("model", "qwen"), **more.get("beside", {})},
         "generations": [{**there, "hold": hold}] if versions else [],
         "active": more.get("active", ["main", *more.get("beside", {})]),
@@ -72,11 +75,39 @@ def test_the_hold_of_an_earlier_rollback_is_renewed() -> None:
 def test_another_model_of_the_same_version_is_another_version() -> None:
     """The inventory has llama v2 instead of qwen v2, and gpu1 alone serves it."""
     llama = host("gpu1", 3, 2, model="llama", wanted="v2", versions={2: "v2", 3: "v2"})
-    llama["generations"][0]["generations"][1]["model"] = "llama"
-    hosts = [llama, host("gpu2", 3, 2, model="llama"), host("gpu3", 3, 2, model="llama", hold="v2")]
+    hosts = [llama, host("gpu2", 2, 1, model="llama", versions={1: "v1", 2: "v2", 3: "v2"}),
+             host("gpu3", 2, 1, model="llama", versions={1: "v1", 2: "v2", 3: "v2"}, hold="v2")]  # fmt: skip
+    for one in hosts:
+        one["generations"][0]["generations"][-1]["model"] = "llama"
     back, held = decided(hosts)
     assert back == {"gpu1": {"main": 2}}
     assert held == {name: {"main": {"model": "llama", "version": "v2"}} for name in ("gpu2", "gpu3")}
+
+
+@pytest.mark.parametrize(("moved", "result", "refusal"), [
+    (False, "reverted", True), (False, "failed", True), (True, "reverted", False), (False, "served", False),
+])  # fmt: skip
+def test_a_swap_that_moved_nobody_leaves_nothing_to_go_back_from(moved: bool, result: str, refusal: bool) -> None:
+    canary = host("gpu1", 2, 1)
+    canary["generations"][0]["history"] = [{"action": "swap", "to": 3, "result": result}]
+    fleet = [canary, host("gpu2", 2, 1), host("gpu3", *((3, 2) if moved else (2, 1)))]
+    text = "main on gpu1 came back by itself from generation 3 (qwen v2), which no other instance serves"
+    assert (text in refused(fleet)) == refusal
+
+
+def test_generations_of_one_version_are_told_apart() -> None:
+    """Engines, say, change twice: generation 1 to 2 everywhere, and 2 to 3 on gpu1 alone, as gpu2 came back."""
+    versions = dict.fromkeys((1, 2, 3), "v2")
+    fleet = [host("gpu1", 3, 2, versions=versions), host("gpu2", 2, 1, versions=versions)]
+    fleet[1]["generations"][0]["history"] = [{"action": "swap", "to": 3, "result": "reverted"}]
+    back, held = decided(fleet)
+    assert back == {"gpu1": {"main": 2}}
+    assert held == {"gpu2": {"main": {"model": "qwen", "version": "v2"}}}
+
+
+def test_what_is_staged_alone_moves_nobody_and_changes_nothing_of_a_rollback() -> None:
+    back, held = decided([host("gpu1", 2, 1), host("gpu2", 2, 1)])
+    assert (back, held) == ({"gpu1": {"main": 1}, "gpu2": {"main": 1}}, {})
 
 
 def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out() -> None:

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.modelshelf.fleet.plugins.module_utils._gateway import (
     current_servers,
     forgotten_drains,
+    gateway_notices,
     gateway_pools,
     gateway_servers,
 )
@@ -39,6 +40,8 @@ def test_servers_are_those_of_the_inventory_where_the_role_has_them_listen() -> 
             host("gpu1", instance("main")),
             host("gpu2", instance("main"), ansible_host="10.0.0.2"),
             host("gpu3", instance("a"), instance("b", "two", 8001), ansible_host="10.0.0.3", vllm_address="10.1.0.3"),
+            host("gpu4", instance("main"), ansible_host="10.0.0.4", vllm_address="0.0.0.0"),
+            host("gpu5", instance("main"), vllm_address="::"),
         ]
     )
     assert [(server["name"], server["pool"], server["address"], server["port"]) for server in servers] == [
@@ -46,6 +49,8 @@ def test_servers_are_those_of_the_inventory_where_the_role_has_them_listen() -> 
         ("gpu2:main", "org-opt", "10.0.0.2", 8000),
         ("gpu3:a", "org-opt", "10.1.0.3", 8000),
         ("gpu3:b", "two", "10.1.0.3", 8001),
+        ("gpu4:main", "org-opt", "10.0.0.4", 8000),
+        ("gpu5:main", "org-opt", "gpu5", 8000),
     ]
 
 
@@ -94,13 +99,29 @@ backend other
     assert found == [("10.0.0.1", 7000, 1), ("fd00::2", 7000, 0), ("10.1.0.3", 8000, 1)]
 
 
-def test_drains_that_only_the_process_has_are_named_in_their_own_pool_alone() -> None:
-    state = """1
+STATE = """1
 # be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight
 3 org-opt 1 gpu1:main 10.0.0.1 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
 3 org-opt 2 gpu2:main 10.0.0.2 2 0 1 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
 4 other 1 gpu2:main 10.0.0.2 2 0 0 1 14 15 3 4 6 0 0 0 - 8000 - 0 0 - - 0
 """
+
+
+@pytest.mark.parametrize(("address", "port", "place"), [
+    ("10.0.0.2", 8000, ""),
+    ("gpu2", 8000, ""),
+    ("10.0.0.9", 8000, "10.0.0.9 port 8000"),
+    ("10.0.0.2", 8005, "10.0.0.2 port 8005"),
+])  # fmt: skip
+def test_what_a_gateway_has_other_than_the_inventory_is_named(address: str, port: int, place: str) -> None:
+    hosts = [host("gpu1", instance("main")), host("gpu2", instance("main", port=port), vllm_address=address)]
+    strange = [f"gpu2:main is asked for at 10.0.0.2 port 8000; the inventory has {place}"] if place else []
+    notices = gateway_notices(gateway_servers(hosts), f"Name: HAProxy\nRelease_date: {'word ' * 20}\n{STATE}")
+    assert notices == ["gpu1:main is drained for org-opt", *strange]
+
+
+def test_drains_that_only_the_process_has_are_named_in_their_own_pool_alone() -> None:
+    state = STATE
     found = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), endpoints=ENDPOINTS[:1])
     assert forgotten_drains(found, state) == ["gpu1:main"]
     found[0]["servers"][0]["weight"] = 0

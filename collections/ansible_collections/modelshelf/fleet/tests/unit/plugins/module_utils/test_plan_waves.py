@@ -130,6 +130,9 @@ def test_hosts_outside_of_the_limit_count_for_the_minimum() -> None:
     assert refusals(host(), minimum=1, outside=outside) == []
     (reason,) = refusals(host(), minimum=2, outside=outside)
     assert "only 1 would serve meanwhile; the minimum is 2" in reason
+    assert refusals(host(), minimum=1, outside={"gpu-07": []}) != []
+    text = "outside of the limit, and not counted, since they do not answer or another run moves them: gpu-07"
+    assert text in plan(host(), outside={"gpu-07": []})["notices"]
     (notice,) = plan(host(), outside=outside)["notices"]
     assert notice == "outside of the limit, not planned, and taken to serve what the inventory says: gpu-07"
 

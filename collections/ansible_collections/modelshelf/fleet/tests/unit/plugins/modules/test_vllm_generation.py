@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.modelshelf.fleet.plugins.module_utils._generation import Instance
 from ansible_collections.modelshelf.fleet.plugins.module_utils._manifest import MANIFEST_PATH
 from ansible_collections.modelshelf.fleet.plugins.modules import vllm_generation, vllm_generation_info
 from ansible_collections.modelshelf.fleet.tests.unit.plugins.module_utils.host_parts import publish
@@ -98,12 +99,28 @@ def test_going_back_by_the_inventory_takes_the_generation_that_is_there(run: Run
     run()
     run(state="current", generation=1)
     assert run(version="v2")["generation"] == 2
-    result = run()
-    assert (result["changed"], result["generation"], result["restart_needed"]) == (False, 1, False)
+    for changed in (True, False):
+        result = run()
+        assert (result["changed"], result["generation"], result["restart_needed"]) == (changed, 1, False)
     run(state="current", generation=2)
     result = run()
     assert (result["changed"], result["generation"], result["restart_needed"]) == (False, 1, True)
     assert result["diff"]["before"]["release"]["version"] == "v2"
+
+
+def test_what_is_staged_last_is_named(run: Run, tmp_path: Path) -> None:
+    def staged() -> int | None:
+        return Instance(str(tmp_path / "instances"), "main").linked("staged")
+
+    assert (run(check=True)["changed"], staged()) == (True, None)
+    assert (run()["changed"], staged()) == (True, 1)
+    run(version="v2")
+    assert staged() == 2
+    result = run(check=True)
+    assert (result["changed"], staged()) == (True, 2)
+    assert [result["diff"][side]["staged"] for side in ("before", "after")] == [2, 1]
+    run()
+    assert (staged(), run()["changed"]) == (1, False)
 
 
 def test_flipping_and_flipping_back(run: Run) -> None:

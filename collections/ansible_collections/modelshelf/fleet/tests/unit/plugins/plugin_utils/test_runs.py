@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.modelshelf.fleet.plugins.plugin_utils import _runs
 from ansible_collections.modelshelf.fleet.plugins.plugin_utils._runs import commit, is_gone, this_run
 from ansible_collections.modelshelf.fleet.plugins.test.gone_run import TestModule as GoneRun
 
-ME = socket.gethostname()
+ME = this_run().rsplit(":", 2)[0]
 
 
 def test_the_run_is_the_parent_and_is_there() -> None:
     assert this_run() == this_run()
+    assert this_run().startswith(f"{socket.gethostname()}/")
     assert this_run().startswith(f"{ME}:{os.getppid()}:")
     assert not is_gone(this_run())
     assert not GoneRun().tests()["gone_run"](this_run())
@@ -42,6 +44,26 @@ def test_another_process_of_the_same_number_is_another_run(tmp_path: Path) -> No
 @pytest.mark.parametrize("run", ["", "x", f"{ME}:x:1", "other-machine:1:1", f"{ME}"])
 def test_what_cannot_be_known_counts_as_there(run: str) -> None:
     assert not is_gone(run)
+
+
+@pytest.mark.parametrize(("there", "gone"), [
+    (["mine", "b1", "4026531836"], False),  # this boot, and the process is there
+    (["mine", "b0", "4026531836"], True),  # before a reboot
+    (["other", "b0", "4026531836"], False),
+    (["mine", "b1", "4026532999"], False),  # a container beside it
+    (["mine"], False),
+])  # fmt: skip
+def test_a_reboot_ends_the_runs_of_a_machine(monkeypatch: pytest.MonkeyPatch, there: list[str], gone: bool) -> None:
+    monkeypatch.setattr(_runs, "_machine", lambda: ["mine", "b1", "4026531836"])
+    mine = this_run().split(":", 1)[1]
+    assert is_gone(f"{'/'.join(there)}:{mine}") == gone
+
+
+def test_containers_of_one_name_do_not_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_runs, "_machine", lambda: ["runner", "b1", "4026532001"])
+    assert is_gone("runner/b1/4026532001:1:1")
+    assert not is_gone("runner/b1/4026532002:1:1")
+    assert not is_gone("runner/b0/4026532001:1:1")
 
 
 def test_the_commit_of_a_directory_and_whether_it_was_changed_since(tmp_path: Path) -> None:
