@@ -16,7 +16,19 @@ import pytest
 from tests.support.fleet import ADDRESSES, Run, host, until
 from tests.support.load import Load
 from tests.support.serving import MOUNTPOINT, SERVER, answers, pids, root
-from tests.support.swap import HOSTS, INSTANCE, MAIN, gets_requests, history, is_drained, is_up, known, serve, step
+from tests.support.swap import (
+    HOSTS,
+    INSTANCE,
+    MAIN,
+    gets_requests,
+    history,
+    is_drained,
+    is_up,
+    known,
+    serve,
+    served,
+    step,
+)
 
 GATEWAYS = ["gw1", "store1"]
 TWO = ["--tags=swap", "--limit=gpu2"]
@@ -51,7 +63,29 @@ def second_gateway(fleet: None) -> Iterator[None]:
     must(run("v1", "--tags=gateway"))
     must(run("v2", "--tags=publish"))
     yield
-    host("store1").check_output("systemctl disable --now haproxy && rm /etc/haproxy/haproxy.cfg")
+    host("store1").check_output(
+        "systemctl disable --now haproxy && rm /etc/haproxy/haproxy.cfg /etc/haproxy/modelshelf-key"
+    )
+
+
+def test_no_more_is_moved_while_a_gateway_does_not_reach_what_stays() -> None:
+    """Without load: what cannot be reached loses its requests."""
+    must(run("v2", "--tags=swap", "--limit=gpu1"))
+    route = f"blackhole {ADDRESSES['gpu1']}/32"
+    host("gw1").check_output(f"ip route add {route}")
+    try:
+        until(lambda: not is_up("gpu1"), 30, "the gateway takes gpu1 out")
+        before = pids(*HOSTS)
+        done = run("v2", "--tags=swap")
+        assert done.status != 0
+        text = f"main on gpu1 serves, and gw1 does not find it up: it may not reach {ADDRESSES['gpu1']} port 8000"
+        assert text in said(done), done.output[-3000:]
+        assert pids(*HOSTS) == before
+    finally:
+        host("gw1").check_output(f"ip route del {route}")
+    until(lambda: is_up("gpu1"), 30, "the gateway finds gpu1 again")
+    must(run("v1", "--tags=swap"))
+    assert served() == dict.fromkeys(HOSTS, "v1")
 
 
 def test_port_that_only_the_inventory_has_leaves_pools_and_processes_alone(load: Load) -> None:

@@ -176,7 +176,11 @@ def test_second_controller_is_told_to_wait(load: Load) -> None:
             first = pool.submit(serve, new, *ONE, **SLOW)
             until(lambda: step("gpu1") == "gate", SERVE_SECONDS, "the first one is in the gate")
             journal, server = host("gpu1").check_output(f"cat {INSTANCE}/journal.json"), pid("gpu1")
-            seconds = [serve(new, *ONE, **SLOW), play("--limit=gpu1", playbook="playbooks/recover.yml")]
+            seconds = [
+                serve(new, *ONE, **SLOW),
+                serve(new, "--tags=undrain", "--limit=gpu1", **SLOW),
+                play("--limit=gpu1", playbook="playbooks/recover.yml"),
+            ]
             assert host("gpu1").check_output(f"cat {INSTANCE}/journal.json") == journal
             assert (pid("gpu1"), is_drained("gpu1")) == (server, True)
         assert first.result().status == 0, first.result().output[-3000:]

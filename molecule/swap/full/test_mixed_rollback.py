@@ -67,10 +67,9 @@ def test_generation_that_could_not_serve_is_refused_before_any_host_is_stopped()
 
 
 def test_minimum_of_serving_hosts_is_kept() -> None:
+    before = pids(*HOSTS)
     run = play(variables("v3", rollout_minimum_serving=4), BACK)
-    assert_refused(
-        run, pids(*HOSTS), "wave 1 changes 1 host (gpu1), and only 3 would serve meanwhile; the minimum is 4"
-    )
+    assert_refused(run, before, "wave 1 changes 1 host (gpu1), and only 3 would serve meanwhile; the minimum is 4")
 
 
 def test_check_mode_says_what_would_be_done() -> None:
@@ -108,4 +107,15 @@ def test_hold_that_is_lifted_lets_all_go_on(load: Load) -> None:
     run = serve("v3", "--tags=serve", rollout_lift_hold="true")
     assert run.status == 0, run.output[-3000:]
     assert served() == dict.fromkeys(HOSTS, "v3")
+    assert load.failures == []
+
+
+def test_swap_that_moved_nobody_leaves_nothing_to_go_back_from(load: Load) -> None:
+    """The canary came back by itself, so all serve what they did before it: a rollback would go one too far."""
+    run = serve("v4", "--tags=publish,serve", faults={"gpu1": {"DOUBLE_CRASH": "memory"}})
+    assert run.status != 0
+    assert served() == dict.fromkeys(HOSTS, "v3")
+    before = pids(*HOSTS)
+    run = play(variables("v4"), BACK)
+    assert_refused(run, before, "main on gpu1 came back by itself from generation", "there is nothing to go back")
     assert load.failures == []

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.faults import stopped_store
+from tests.support.faults import lost, stopped_store
+from tests.support.fleet import host, play
 from tests.support.load import Load
 from tests.support.serving import pids
-from tests.support.swap import HOSTS, history, serve, served
+from tests.support.swap import HOSTS, INSTANCE, history, is_drained, serve, served, variables
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,5 +44,33 @@ def test_hold_ends_when_the_inventory_names_the_version_that_serves(load: Load) 
     before = pids(*HOSTS)
     run = serve("v1", "--tags=serve")
     assert (run.status, run.changed()) == (0, dict.fromkeys(HOSTS, 1)), run.output[-3000:]
+    assert pids(*HOSTS) == before
+    assert load.failures == []
+
+
+def test_host_that_is_lost_in_a_rollback_stops_the_waves_after_it(load: Load) -> None:
+    """It is lost when it has been drained, and ended by the next rollback, which moves nobody twice."""
+    run = serve("v2", "--tags=serve")
+    assert run.status == 0, run.output[-3000:]
+    later = pids("gpu2", "gpu3", "gpu4")
+    with lost("gpu2", f"""grep -qs '"step": "drained"' {INSTANCE}/journal.json"""):
+        run = serve("v2", "--tags=rollback")
+    assert run.status != 0
+    assert served() == {"gpu1": "v1", "gpu2": "v2", "gpu3": "v2", "gpu4": "v2"}
+    assert pids("gpu2", "gpu3", "gpu4") == later
+    first = pids("gpu1")
+    run = serve("v2", "--tags=rollback")
+    assert run.status == 0, run.output[-3000:]
+    assert served() == dict.fromkeys(HOSTS, "v1")
+    assert pids("gpu1") == first
+    assert not any(map(is_drained, HOSTS))
+    assert load.failures == []
+
+
+def test_generation_that_serves_already_is_gone_back_to_by_nobody(load: Load) -> None:
+    before = pids(*HOSTS)
+    number = host("gpu1").check_output(f"basename $(readlink {INSTANCE}/current)").strip()
+    run = play(variables("v2", rollback_to=number), "--tags=rollback", "--limit=gpu1")
+    assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
     assert pids(*HOSTS) == before
     assert load.failures == []
