@@ -93,7 +93,7 @@ def test_instance_that_a_gateway_does_not_reach_is_refused_until_it_is_drained(g
     until(lambda: gateway.state(DRAINED) == "DOWN", seconds=30)
     done = gateway.play("up", on="gpu1", gateway_instance="main", **{"__gateway_patience": 2})
     assert done.returncode != 0
-    text = f"main on gpu1 serves, and gw1 does not find it up: it may not reach 127.0.0.1 port {server.port}"
+    text = f"main on gpu1 runs, and gw1 does not find it up at 127.0.0.1 port {server.port}: it loads, hangs, or"
     assert text in " ".join(done.stdout.split())
     move(gateway, "drain")
     move(gateway, "up", changed=False)

@@ -78,7 +78,7 @@ def test_no_more_is_moved_while_a_gateway_does_not_reach_what_stays() -> None:
         before = pids(*HOSTS)
         done = run("v2", "--tags=swap")
         assert done.status != 0
-        text = f"main on gpu1 serves, and gw1 does not find it up: it may not reach {ADDRESSES['gpu1']} port 8000"
+        text = f"main on gpu1 runs, and gw1 does not find it up at {ADDRESSES['gpu1']} port 8000"
         assert text in said(done), done.output[-3000:]
         assert pids(*HOSTS) == before
     finally:

@@ -133,7 +133,12 @@ def gateway_notices(servers: Iterable[Mapping[str, Any]], state: str) -> list[st
         server = wanted.get((row[1], row[3]))
         if server and row[7] == "0":
             notices.append(f"{row[3]} is drained for {row[1]}")
-        if server and (row[18] != str(server["port"]) or _other(row[4], server["address"])):
+        if server and row[4] == "-":
+            notices.append(
+                f"{row[3]} gets nothing: {server['address']} did not resolve when HAProxy read it. When it does,"
+                ' "systemctl reload haproxy" on the gateway takes it up'
+            )
+        elif server and (row[18] != str(server["port"]) or _other(row[4], server["address"])):
             notices.append(
                 f"{row[3]} is asked for at {row[4]} port {row[18]}; the inventory has {server['address']}"
                 f" port {server['port']}"

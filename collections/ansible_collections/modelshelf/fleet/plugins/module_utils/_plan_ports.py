@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input import MOVE, Findings, Host
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input import MOVE, Findings, Host, Step
 
 
 def check_ports(host: Host, findings: Findings) -> None:
     """Refuse a port on which another instance still listens at that time."""
-    ports = {step.name: int(step.current_release.get("port") or 0) for step in host.steps}
+    ports = {step.name: int(step.current_release.get("port") or 0) for step in host.steps if not _is_down(step)}
     for step in host.steps:
         if step.fate != MOVE or not step.instance.get("port"):
             continue
-        wanted = int(step.instance["port"])
+        wanted = int(step.current_release["port"] if _restarts_as_it_is(step) else step.instance["port"])
         for other in (name for name, port in ports.items() if port == wanted and name != step.name):
             findings.refusals.append(
                 f"{host.name}: {step.name} is to listen on port {wanted}, where {other} listens when {step.name} moves."
@@ -22,3 +22,13 @@ def check_ports(host: Host, findings: Findings) -> None:
                 " them a free one"
             )
         ports[step.name] = wanted
+
+
+def _is_down(step: Step) -> bool:
+    return bool({"inactive", "failed"} & set(step.reasons))
+
+
+def _restarts_as_it_is(step: Step) -> bool:
+    """Whether it is held, and comes back with the generation that it has."""
+    same = bool(step.hold) and step.wanted == step.current and "argument" not in step.reasons
+    return same and "port" in step.current_release

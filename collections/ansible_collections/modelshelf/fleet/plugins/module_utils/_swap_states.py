@@ -109,10 +109,13 @@ def lifted(instance: Instance, *, check_mode: bool) -> dict[str, Any]:
 def held(instance: Instance, move: Move, model: str, version: str, *, check_mode: bool) -> dict[str, Any]:
     """Holds the instance back from a version that it does not serve, on behalf of the rollback `move`.
 
+    A dry run goes on beside what a run that is gone has left: a real one has ended it before.
+
     Raises JournalError when another run's move has not ended, GenerationError when there is no current generation.
     """
     journal = Journal(instance.path)
-    journal.free_for(move.run)
+    if not check_mode:
+        journal.free_for(move.run)
     if move.before is None:
         raise GenerationError(f"there is no current generation below {instance.path}: nothing is held back")
     hold = journal.hold()

@@ -54,6 +54,11 @@ class Instance:
         return self.versions.get(self.current, "") if self.current is not None else ""
 
     @property
+    def before(self) -> str:
+        """What it served before; empty where there is no generation before."""
+        return self.versions.get(self.previous, "") if self.previous is not None else ""
+
+    @property
     def coming(self) -> str:
         """What it was to serve after the last staging."""
         return self.versions.get(self.staged, "") if self.staged is not None else ""
@@ -122,38 +127,39 @@ def _served(release: Mapping[str, Any]) -> str:
 
 
 def _held(host: Mapping[str, Any], decided: Sequence[Instance]) -> dict[str, Any]:
-    """The instances that are to be held back, with the model and the version that each is held back from."""
-    held = [one for one in decided if one.host == host["name"] and one.held]
-    return {one.name: dict(zip(("model", "version"), one.coming.split(" ", 1))) for one in held}
+    """The instances that are to be held back, with the model and the version that the inventory has for each."""
+    names = [one.name for one in decided if one.host == host["name"] and one.held]
+    return {name: {"model": host["models"][name], "version": host["wanted"][name]} for name in names}
 
 
 def _to_named(found: Iterable[Instance], to: int, refusals: list[str]) -> list[Instance]:
-    """All to the generation that the user has named."""
+    """All to the generation that the user has named. What is there already does not go forward either."""
     decided = []
     for one in found:
         if to not in one.versions:
             refusals.append(f"{one} has no generation {to}. {_there(one)}")
-        decided.append(one if one.current == to else replace(one, to=to))
+        held = one.version != one.wanted or not one.came
+        decided.append(replace(one, held=held) if one.current == to else replace(one, to=to))
     return decided
 
 
 def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]:
     """Each to the generation before. Those that a swap which failed half-way has not moved are there already."""
-    left = {
-        (one.coming, one.versions.get(one.previous))
-        for one in found
-        if one.came and one.previous is not None and one.coming != one.held_from
-    }
+    left = {(one.wanted, one.before) for one in found if _moved(one)}
+    half_way = {one.model for one in found if one.version != one.wanted and (one.wanted, one.version) in left}
+    arrived = {one.coming for one in found if one.came}
     decided = []
     for one in found:
-        if one.came_back and one.coming not in {other.coming for other in found if other.came}:
+        if one.came_back and one.model not in half_way and one.coming not in arrived:
             refusals.append(
-                f"{one} came back by itself from generation {one.staged} ({one.coming}), which no other instance"
-                " serves: there is nothing to go back from. To go further back, name a generation as rollback_to"
+                f"{one} came back by itself from generation {one.staged} ({one.coming}), which no instance of this run"
+                " serves: there is nothing to go back from. Leave it out with --limit or modelshelf_only; to go further"
+                " back, name a generation as rollback_to"
             )
-        if one.held_from and one.held_from == one.coming:
             decided.append(one)
-        elif not one.came and (one.coming, one.version) in left:
+        elif one.held_from == one.wanted:
+            decided.append(one)
+        elif (one.wanted, one.version) in left and (one.version != one.wanted or not one.came):
             decided.append(replace(one, held=True))
         elif one.held_from:
             decided.append(one)
@@ -162,6 +168,15 @@ def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]
         else:
             decided.append(replace(one, to=one.previous))
     return decided
+
+
+def _moved(one: Instance) -> bool:
+    """Whether an instance has come to what is wanted. Where the version does not tell, what was staged last does."""
+    return (
+        one.version == one.wanted != one.held_from
+        and one.previous is not None
+        and (one.before != one.version or one.came)
+    )
 
 
 def _there(one: Instance) -> str:

@@ -10,9 +10,6 @@ import socket
 import subprocess
 from pathlib import Path
 
-_NO_CONTAINER = "4026531836"
-"""The pid namespace that Linux boots with: PROC_PID_INIT_INO of include/linux/proc_ns.h."""
-
 
 def this_run(proc: str = "/proc") -> str:
     """The run that this process works for: machine, pid of ansible-playbook, and when that process started.
@@ -20,19 +17,16 @@ def this_run(proc: str = "/proc") -> str:
     Ansible forks the process that carries out a task from the one of the run.
     """
     pid = os.getppid()
-    return f"{'/'.join(_machine())}:{pid}:{_started(pid, proc)}"
+    return f"{_machine()}:{pid}:{_started(pid, proc)}"
 
 
 def is_gone(run: str, proc: str = "/proc") -> bool:
     """Whether a run of this machine has ended. Of another machine's runs that cannot be known: they count as there.
 
-    So do those of another container, which may have the same name; only a machine itself is known after its reboot.
+    Another machine or container may have the same name. So what ran here before a reboot counts as there, too.
     """
     machine, pid, started = [*run.rsplit(":", 2), "", ""][:3]
-    here, there = _machine(), machine.split("/")
-    if there != here:
-        return len(there) == len(here) and there[0] == here[0] and there[2] == here[2] == _NO_CONTAINER
-    return pid.isdigit() and _started(int(pid), proc) != started
+    return machine == _machine() and pid.isdigit() and _started(int(pid), proc) != started
 
 
 def commit(directory: str | None) -> str:
@@ -50,14 +44,14 @@ def commit(directory: str | None) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _machine() -> list[str]:
+def _machine() -> str:
     """Name, boot and pid namespace of this machine: a pid means nothing in another one."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
         space = str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:
         boot = space = ""
-    return [socket.gethostname(), boot, space]
+    return f"{socket.gethostname()}/{boot}/{space}"
 
 
 def _started(pid: int, proc: str) -> str:

@@ -91,7 +91,7 @@ def test_a_swap_that_moved_nobody_leaves_nothing_to_go_back_from(moved: bool, re
     canary = host("gpu1", 2, 1)
     canary["generations"][0]["history"] = [{"action": "swap", "to": 3, "result": result}]
     fleet = [canary, host("gpu2", 2, 1), host("gpu3", *((3, 2) if moved else (2, 1)))]
-    text = "main on gpu1 came back by itself from generation 3 (qwen v2), which no other instance serves"
+    text = "main on gpu1 came back by itself from generation 3 (qwen v2), which no instance of this run serves"
     assert (text in refused(fleet)) == refusal
 
 
@@ -103,6 +103,33 @@ def test_generations_of_one_version_are_told_apart() -> None:
     back, held = decided(fleet)
     assert back == {"gpu1": {"main": 2}}
     assert held == {"gpu2": {"main": {"model": "qwen", "version": "v2"}}}
+
+
+def test_host_that_the_swap_was_not_asked_for_stays() -> None:
+    """Such as with --limit gpu1, or without a host that was down: nothing was staged there."""
+    fleet = [host("gpu1", 3, 2), *(host(f"gpu{number}", 2, 1, staged=2) for number in (2, 3))]
+    back, held = decided(fleet)
+    assert back == {"gpu1": {"main": 2}}
+    assert held == {name: {"main": {"model": "qwen", "version": "v2"}} for name in ("gpu2", "gpu3")}
+
+
+@pytest.mark.parametrize("tried", [False, True])
+def test_what_was_staged_after_a_swap_that_failed_half_way_is_none_of_a_rollback(tried: bool) -> None:
+    """Generation 4 is v2 with another argument; gpu1 has not come to it, or come back from it."""
+    versions = {1: "v0", 2: "v1", 3: "v2", 4: "v2"}
+    fleet = [host("gpu1", 3, 2, versions=versions), host("gpu2", 2, 1, versions=versions)]
+    if tried:
+        fleet[0]["generations"][0]["history"] = [{"action": "swap", "to": 4, "result": "reverted"}]
+    back, held = decided(fleet)
+    assert back == {"gpu1": {"main": 2}}
+    assert held == {"gpu2": {"main": {"model": "qwen", "version": "v2"}}}
+
+
+def test_argument_that_served_on_no_host_leaves_nothing_to_go_back_from() -> None:
+    versions = {1: "v0", 2: "v1", 3: "v2", 4: "v2"}
+    fleet = [host(f"gpu{number}", 3, 2, versions=versions) for number in (1, 2)]
+    fleet[0]["generations"][0]["history"] = [{"action": "swap", "to": 4, "result": "reverted"}]
+    assert "main on gpu1 came back by itself from generation 4 (qwen v2)" in refused(fleet)
 
 
 def test_what_is_staged_alone_moves_nobody_and_changes_nothing_of_a_rollback() -> None:
@@ -121,7 +148,8 @@ def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out(
 
 def test_named_generation() -> None:
     back, held = decided([host("gpu1", 3, 2), host("gpu2", 1, 2)], to="1")
-    assert (back, held) == ({"gpu1": {"main": 1}}, {})
+    assert (back, held) == ({"gpu1": {"main": 1}}, {"gpu2": {"main": {"model": "qwen", "version": "v2"}}})
+    assert decided([host("gpu1", 3, 2)], to="3") == ({}, {})
     assert "main on gpu1 has no generation 9" in refused([host("gpu1", 3, 2)], to="9")
     with pytest.raises(AnsibleFilterError, match="rollback_to is 'v1', not a whole number"):
         way_back([host("gpu1", 3, 2)], to="v1")

@@ -120,6 +120,12 @@ def test_what_a_gateway_has_other_than_the_inventory_is_named(address: str, port
     assert notices == ["gpu1:main is drained for org-opt", *strange]
 
 
+def test_server_whose_name_did_not_resolve_is_named() -> None:
+    state = STATE.replace("gpu2:main 10.0.0.2 2 0 1", "gpu2:main - 0 32 1")
+    (notice,) = gateway_notices(gateway_servers([host("gpu2", instance("main"))]), state)
+    assert notice.startswith("gpu2:main gets nothing: gpu2 did not resolve when HAProxy read it. When it does, ")
+
+
 def test_drains_that_only_the_process_has_are_named_in_their_own_pool_alone() -> None:
     state = STATE
     found = pools(host("gpu1", instance("main")), host("gpu2", instance("main")), endpoints=ENDPOINTS[:1])

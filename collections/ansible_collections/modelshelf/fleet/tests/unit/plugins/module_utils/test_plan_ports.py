@@ -31,3 +31,21 @@ def test_a_port_that_another_instance_has_until_its_own_move_is_refused(
         f"{text}. Name b before main in modelshelf_instances; to exchange two ports, first give one of them a free one"
         for text in said
     ]
+
+
+def test_one_that_does_not_run_listens_nowhere() -> None:
+    state = {name: {"current": {**OLD, "port": port}, "reasons": ["inactive"] * (name == "b")}
+             for name, port in (("main", 8000), ("b", 8001))}  # fmt: skip
+    given = ({"name": "main", "port": 8001}, {"name": "b", "port": 8000})
+    assert not [text for text in refusals(host("gpu-01", *given, state=state, devices=2)) if "is to listen" in text]
+
+
+def test_one_that_is_held_comes_back_on_the_port_that_it_has() -> None:
+    """main is held at 8000, and runs no more; the inventory has 8001 for it, and 8000 for b."""
+    hold = {"model": OLD["model"], "version": "v2"}
+    state = {
+        "main": {"current": {**OLD, "port": 8000}, "held": hold, "reasons": ["inactive"], "restarts": ["inactive"]}
+    }
+    given = ({"name": "main", "port": 8001}, {"name": "b", "port": 8000})
+    (reason,) = [text for text in refusals(host("gpu-01", *given, state=state, devices=2)) if "is to listen" in text]
+    assert reason.startswith("gpu-01: b is to listen on port 8000, where main listens when b moves")
