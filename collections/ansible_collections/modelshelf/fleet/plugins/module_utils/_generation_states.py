@@ -51,8 +51,11 @@ def present(
     number = same or (numbers[-1] if numbers else 0) + 1
     staged = instance.linked("staged")
     diff = difference(nearest, wanted)
-    if staged != number and nearest:
-        diff = {"before": {**diff["before"], "staged": staged}, "after": {**diff["after"], "staged": number}}
+    if staged != number:
+        link = f"{instance.path / 'staged'} -> generations"
+        diff["after"]["staged"] = f"{link}/{number}"
+        if nearest:
+            diff["before"]["staged"] = f"{link}/{staged}" if staged else ""
     if same is None and not check_mode:
         instance.check_engine(wanted)
         instance.write(number, wanted, asked["created_by"])

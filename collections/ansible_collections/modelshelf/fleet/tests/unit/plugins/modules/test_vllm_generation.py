@@ -112,13 +112,16 @@ def test_what_is_staged_last_is_named(run: Run, tmp_path: Path) -> None:
     def staged() -> int | None:
         return Instance(str(tmp_path / "instances"), "main").linked("staged")
 
-    assert (run(check=True)["changed"], staged()) == (True, None)
+    result = run(check=True)
+    assert (result["changed"], staged()) == (True, None)
+    assert result["diff"]["after"]["staged"] == f"{tmp_path}/instances/main/staged -> generations/1"
     assert (run()["changed"], staged()) == (True, 1)
     run(version="v2")
     assert staged() == 2
     result = run(check=True)
     assert (result["changed"], staged()) == (True, 2)
-    assert [result["diff"][side]["staged"] for side in ("before", "after")] == [2, 1]
+    link = f"{tmp_path}/instances/main/staged -> generations"
+    assert [result["diff"][side]["staged"] for side in ("before", "after")] == [f"{link}/2", f"{link}/1"]
     run()
     assert (staged(), run()["changed"]) == (1, False)
 
