@@ -157,10 +157,10 @@ def test_version_that_a_rollback_left_is_held(down: None) -> None:
 
 
 def test_hold_ends_when_the_inventory_names_another_version(down: None, untouched: object) -> None:
-    """It names v1, which serves: nothing is restarted."""
+    """It names v1, which serves: nothing is restarted. On both it is staged again, and the hold of gpu1 is lifted."""
     process = pids("gpu1")
     run = play("--tags=swap")
-    assert (run.status, run.changed()) == (0, {"gpu1": 1}), run.output[-2000:]
+    assert (run.status, run.changed()) == (0, {"gpu1": 2, "gpu2": 1}), run.output[-2000:]
     run = play()
     assert (run.status, run.changed()) == (0, {}), run.output[-2000:]
     assert pids("gpu1") == process
