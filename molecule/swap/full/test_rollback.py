@@ -73,5 +73,6 @@ def test_generation_that_serves_already_is_gone_back_to_by_nobody(load: Load) ->
     number = host("gpu1").check_output(f"basename $(readlink {INSTANCE}/current)").strip()
     run = play(variables("v2", rollback_to=number), "--tags=rollback", "--limit=gpu1")
     assert (run.status, run.changed()) == (0, {}), run.output[-3000:]
+    assert f"gpu1 serves generation {number} already: nothing is stopped" in " ".join(run.output.split())
     assert pids(*HOSTS) == before
     assert load.failures == []

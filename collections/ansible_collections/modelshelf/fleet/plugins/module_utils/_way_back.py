@@ -150,14 +150,14 @@ def _to_before(found: Sequence[Instance], refusals: list[str]) -> list[Instance]
     arrived = {one.coming for one in found if one.came}
     decided = []
     for one in found:
-        if one.came_back and one.model not in half_way and one.coming not in arrived:
+        if one.held_from == one.wanted:
+            decided.append(one)
+        elif one.came_back and one.model not in half_way and one.coming not in arrived:
             refusals.append(
                 f"{one} came back by itself from generation {one.staged} ({one.coming}), which no instance of this run"
                 " serves: there is nothing to go back from. Leave it out with --limit or modelshelf_only; to go further"
                 " back, name a generation as rollback_to"
             )
-            decided.append(one)
-        elif one.held_from == one.wanted:
             decided.append(one)
         elif (one.wanted, one.version) in left and (one.version != one.wanted or not one.came):
             decided.append(replace(one, held=True))

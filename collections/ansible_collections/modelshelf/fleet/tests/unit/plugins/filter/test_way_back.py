@@ -132,6 +132,13 @@ def test_argument_that_served_on_no_host_leaves_nothing_to_go_back_from() -> Non
     assert "main on gpu1 came back by itself from generation 4 (qwen v2)" in refused(fleet)
 
 
+def test_rollback_that_has_ended_is_none_to_refuse_for_a_canary() -> None:
+    """gpu1 was led back, gpu2 had come back before that: both are held. vllm_swap refuses a second rollback."""
+    fleet = [host("gpu1", 2, 3, hold="v2"), host("gpu2", 2, 1, hold="v2")]
+    fleet[1]["generations"][0]["history"] = [{"action": "swap", "to": 3, "result": "reverted"}]
+    assert decided(fleet) == ({}, {})
+
+
 def test_what_is_staged_alone_moves_nobody_and_changes_nothing_of_a_rollback() -> None:
     back, held = decided([host("gpu1", 2, 1), host("gpu2", 2, 1)])
     assert (back, held) == ({"gpu1": {"main": 1}, "gpu2": {"main": 1}}, {})
