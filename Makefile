@@ -73,6 +73,7 @@ contract: environment
 
 ## make fleet        molecule: hosts, site.yml twice, faults, on a subnet of their own; the scenario swap is in test-full
 fleet: environment
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule reset 2> /dev/null # molecule takes the hosts of a killed run to be there still
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test --all --exclude swap
 
 ## make standin      a stand-in for RustFS in the foreground; takes RUSTFS_ADDRESS, _ACCESS_KEY, _SECRET_KEY, _VOLUMES
