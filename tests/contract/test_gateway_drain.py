@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from tests.support.gateway import Gateway, until
 
 DRAINED = "gpu1:main"
+AWAY: dict[str, Any] = {"__gateway_ask": ["socat", "stdio", "unix-connect:/nonexistent"]}
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +87,17 @@ def test_gateway_that_is_gone_keeps_nobody_waiting(gateway: Gateway) -> None:
     assert done.returncode == 0, done.stdout
     assert gateway.play("up", lost=True, on="gpu1", gateway_instance="main").returncode == 0
     assert time.monotonic() - begun < 60
+
+
+def test_gateway_that_takes_no_orders_is_found_before_anything_is_stopped(gateway: Gateway) -> None:
+    done = gateway.play("answers", on="gpu1")
+    assert done.returncode == 0, done.stdout
+    lost, silent = gateway.play("answers", lost=True, on="gpu1"), gateway.play("answers", on="gpu1", **AWAY)
+    for run, name in ((lost, "gw0"), (silent, "gw1")):
+        said = " ".join(run.stdout.split())
+        assert run.returncode != 0
+        assert f"{name}: no instance can be drained there, and nothing was stopped (" in said, run.stdout
+        assert "(). Mend" not in said
 
 
 def test_instance_that_a_gateway_does_not_reach_is_refused_until_it_is_drained(gateway: Gateway) -> None:

@@ -210,7 +210,7 @@ def test_a33_fleet_that_serves_nothing_is_refused(bare: Fleet, hosts: dict[str, 
 def test_port_that_is_to_move_is_asked_where_the_server_is(fleet: Fleet) -> None:
     moved = ("-e", "server_port=9")
     run = fleet.run(*moved, "-e", "rollout_minimum_serving=3")
-    assert run.row("one").endswith("move: argument")
+    assert run.row("one").endswith("move: port")
     assert "only 2 would serve meanwhile; the minimum is 3. No wave size keeps it: 3 of 3 hosts serve now" in run.text
     status = fleet.run(*moved, playbook="playbooks/status.yml")
     assert len(re.findall(r"- (?:one|two|three) main tiny v1 1 serving", status.text)) == 3, status.output

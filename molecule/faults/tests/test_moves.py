@@ -152,7 +152,7 @@ def test_version_that_a_rollback_left_is_held(down: None) -> None:
     said = " ".join(again.output.split())
     assert again.status != 0
     assert f"({MODEL} v2) already" in said
-    assert f"name it as rollback_to; there are 1 ({MODEL} v1)" in said
+    assert f"name it as rollback_to; there are 1 ({MODEL} v1, current)" in said
     assert pids("gpu1") == process
 
 

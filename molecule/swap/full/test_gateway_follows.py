@@ -88,6 +88,20 @@ def test_no_more_is_moved_while_a_gateway_does_not_reach_what_stays() -> None:
     assert served() == dict.fromkeys(HOSTS, "v1")
 
 
+@pytest.mark.parametrize("tag", ["swap", "rollback"])
+def test_nothing_is_stopped_while_a_gateway_takes_no_orders(tag: str) -> None:
+    before = pids(*HOSTS), [history(name) for name in HOSTS]
+    host("store1").check_output("systemctl stop haproxy")
+    try:
+        done = run("v2", f"--tags={tag}")
+    finally:
+        host("store1").check_output("systemctl start haproxy")
+    assert done.status != 0
+    assert "store1: no instance can be drained there, and nothing was stopped" in said(done), done.output[-3000:]
+    assert (pids(*HOSTS), [history(name) for name in HOSTS]) == before
+    assert not any(is_drained(name) for name in HOSTS)
+
+
 def test_port_that_only_the_inventory_has_leaves_pools_and_processes_alone(load: Load) -> None:
     before = [host(gateway).check_output("systemctl show --property=MainPID haproxy") for gateway in GATEWAYS]
     done = run("v1", "--tags=gateway", port=8010)

@@ -44,6 +44,7 @@ def planned_host(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
         restarts = _restarts(instance, there, found) if links["current"] else []
         links["reasons"] = [*(_changes(links["current"], wanted) if links["current"] and wanted else []), *restarts]
         links["serving"] = found["health"][number].get("status") == HEALTHY
+        links["left"] = there.get("move")
         if hold:
             links.update(held=hold, restarts=restarts)
     seen, limit = found["seen"], found.get("cache_max_size")
@@ -125,6 +126,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[st
     same_version = (old.get("model"), old.get("version")) == (new["model"], new["version"])
     found = {
         "argument": _arguments(before) != _arguments(after),
+        "port": _port(before) != _port(after),
         "engine": old.get("engine") != new["engine"],
         "environment": before["environment"] != after["environment"],
         "unit": before["unit"] != after["unit"],
@@ -135,5 +137,9 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[st
 
 
 def _arguments(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the engine, without the path, which names the version."""
-    return {option: value for option, value in shown["vllm.yaml"].items() if option != "model"}
+    """The options of the engine, without the path, which names the version, and the port."""
+    return {option: value for option, value in shown["vllm.yaml"].items() if option not in ("model", "port")}
+
+
+def _port(shown: Mapping[str, Any]) -> Any:
+    return shown["vllm.yaml"].get("port")

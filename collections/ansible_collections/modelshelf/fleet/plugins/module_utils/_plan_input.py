@@ -39,6 +39,7 @@ class Step:
     reasons: tuple[str, ...]
     hold: str
     serving: bool
+    left: Mapping[str, Any]
 
     @property
     def kept(self) -> bool:
@@ -167,6 +168,7 @@ def _step(instance: Mapping[str, Any], state: Mapping[str, Any], shelf: Shelf, o
         reasons=tuple(reasons),
         hold=_hold_text(state.get("held")),
         serving=current is not None and bool(state.get("serving", True)),
+        left=mapping(f"{instance['name']}: left", state.get("left")),
     )
 
 

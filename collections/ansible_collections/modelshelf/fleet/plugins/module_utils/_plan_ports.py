@@ -30,5 +30,5 @@ def _is_down(step: Step) -> bool:
 
 def _restarts_as_it_is(step: Step) -> bool:
     """Whether it is held, and comes back with the generation that it has."""
-    same = bool(step.hold) and step.wanted == step.current and "argument" not in step.reasons
+    same = bool(step.hold) and step.wanted == step.current and not {"argument", "port"} & set(step.reasons)
     return same and "port" in step.current_release

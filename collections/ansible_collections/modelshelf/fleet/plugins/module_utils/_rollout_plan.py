@@ -181,14 +181,25 @@ def _note_steps(host: Host, findings: Findings) -> None:
             )
         if step.fate == HELD and step.reasons:
             findings.notices.append(
-                f"{host.name}: {step.name} is held at {step.current or 'nothing'} and stays there ({step.wanted} is"
-                " wanted); name another version, or lift the hold"
+                f"{host.name}: {step.name} is held at {step.current or 'nothing'} and stays as it is"
+                f" ({_not_applied(step)}); name another version, or lift the hold with rollout_lift_hold"
+            )
+        if step.left:
+            findings.notices.append(
+                f"{host.name}: {step.left['who']} began to move {step.name} to generation {step.left['to']}, and came"
+                f" to the step {step.left['step']}. When that run is gone, the next one ends this first and undrains it"
             )
     for name, version in host.strangers.items():
         findings.notices.append(
             f"{host.name}: {name} runs {version} and is not in the inventory; it is left alone, and may hold a port"
             " and GPUs"
         )
+
+
+def _not_applied(step: Step) -> str:
+    if step.current == step.wanted:
+        return f"the inventory's {', '.join(step.reasons)} is not applied"
+    return f"{step.wanted} is wanted"
 
 
 def _check_mounts(host: Host, findings: Findings) -> None:

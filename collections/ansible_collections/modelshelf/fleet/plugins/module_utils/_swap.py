@@ -72,7 +72,9 @@ class Swap:
         try:
             self._carry_out(FORWARD[steps.index(step)], move, reverting)
         except (ServerFault, GenerationError, OSError) as fault:
-            cause = f"{move.cause}; and back on generation {move.before}: {fault}" if reverting else str(fault)
+            cause = str(fault).rstrip(".")
+            if reverting:
+                cause = f"{move.cause}; and back on generation {move.before}: {cause}"
             self._journal.reach(self._run, step, cause)
             # There is nothing to go back to from a first start or a mere restart, and nothing behind the old one.
             return FAILED if reverting or move.before in (None, move.to) else BACK[0]

@@ -159,7 +159,9 @@ def _hold(instance: Instance, move: Move, result: str) -> Hold | None:
 
 
 def _listed(instance: Instance) -> str:
-    return ", ".join(f"{number} ({_version(instance, number)})" for number in instance.numbers()) or "none"
+    current = instance.linked("current")
+    versions = {number: _version(instance, number) + ", current" * (number == current) for number in instance.numbers()}
+    return ", ".join(f"{number} ({version})" for number, version in versions.items()) or "none"
 
 
 def _version(instance: Instance, number: int) -> str:

@@ -181,7 +181,10 @@ def _moved(one: Instance) -> bool:
 
 def _there(one: Instance) -> str:
     there = ", ".join(f"{number} ({version or 'damaged'})" for number, version in sorted(one.versions.items()))
-    return f"Its generations are {there or 'none'}; name one as rollback_to, or leave it out: --limit 'all:!{one.host}'"
+    return (
+        f"Its generations are {there or 'none'}; name one as rollback_to, or leave it out by modelshelf_only, or its"
+        f" host by --limit 'all:!{one.host}'"
+    )
 
 
 def _mixed(decided: Sequence[Instance], *, named: bool) -> list[str]:

@@ -149,7 +149,8 @@ def test_nothing_before_is_refused_with_the_generations_and_how_to_leave_it_out(
         [host("gpu1", 3, 2), host("gpu2", 3, None, versions={3: "v2"}), host("gpu3", None, None, versions={})]
     )
     assert "main on gpu2 has no generation before: there is nothing to go back to" in text
-    assert "Its generations are 3 (qwen v2); name one as rollback_to, or leave it out: --limit 'all:!gpu2'" in text
+    assert "Its generations are 3 (qwen v2); name one as rollback_to, or leave it out by modelshelf_only" in text
+    assert "or its host by --limit 'all:!gpu2'" in text
     assert "Its generations are none" in text
 
 

@@ -78,7 +78,7 @@ def test_host_as_the_plan_takes_it(tmp_path: Path) -> None:
     host = planned_host("gpu-01", found(tmp_path))
     state = host.pop("state")["main"]
     assert (state["current"]["version"], state["current"]["generation"]) == ("v1", 1)
-    assert (state["previous"], state["reasons"], state["serving"]) == (None, [], True)
+    assert (state["previous"], state["reasons"], state["serving"], state["left"]) == (None, [], True, None)
     expected = {
         "devices": ["GPU-1"],
         "cpu": None,
@@ -93,7 +93,8 @@ def test_host_as_the_plan_takes_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"config": {"model": "/elsewhere", "port": 8001}}, "argument"),
+        ({"config": {"model": "/elsewhere", "port": 8000, "max-model-len": 64}}, "argument"),
+        ({"config": {"model": "/elsewhere", "port": 8001}}, "port"),
         ({"engine": {"runtime": "venv", "version": "0.33.0", "path": "/e"}}, "engine"),
         ({"environment": {"A": "1"}}, "environment"),
         ({"unit": "[Service]\nMemoryMax=1G\n"}, "unit"),
@@ -153,7 +154,7 @@ def test_bare_host(tmp_path: Path) -> None:
     bare["generations"], bare["units"][0]["stdout"], bare["health"] = [], "inactive", [{"status": -1}]
     bare["wanted"][0]["diff"]["before"] = {}
     state = planned_host("gpu-01", bare)["state"]["main"]
-    assert state == {"current": None, "previous": None, "reasons": [], "serving": False}
+    assert state == {"current": None, "previous": None, "reasons": [], "serving": False, "left": None}
 
 
 def test_inventory_wins_over_what_was_found(tmp_path: Path) -> None:

@@ -35,9 +35,24 @@ def test_held_instance_stays(held: Any) -> None:
     assert found["waves"] == []
     (entry,) = found["hosts"][0]["held"]
     assert (entry["from"]["version"], entry["to"]["version"]) == ("v1", "v2")
-    assert any(f"held at {QWEN} v1 and stays there" in notice for notice in found["notices"])
+    assert any(f"held at {QWEN} v1 and stays as it is ({QWEN} v2 is wanted)" in notice for notice in found["notices"])
     if isinstance(held, dict):
         assert entry["hold"] == f"rolled back from {QWEN} v2 (ops, 2026-11-30T08:00:00Z)"
+
+
+def test_hold_at_the_version_that_is_wanted_names_what_is_not_applied() -> None:
+    found = plan(host(state={"main": {"current": NEW, "held": HOLD, "reasons": ["argument", "port"]}}))
+    text = f"held at {QWEN} v2 and stays as it is (the inventory's argument, port is not applied); name another"
+    assert any(text in notice for notice in found["notices"])
+
+
+@pytest.mark.parametrize("current", [OLD, NEW])
+def test_move_that_has_not_ended_is_said(current: dict[str, Any]) -> None:
+    """Also where nothing was stopped yet, so that there is nothing of it in the table."""
+    left = {"who": "ops on one", "to": 7, "step": "drained"}
+    found = plan(host(state={"main": {"current": current, "left": left}}))
+    text = "ops on one began to move main to generation 7, and came to the step drained"
+    assert any(text in notice for notice in found["notices"])
 
 
 def test_hold_ends_when_another_version_is_wanted() -> None:

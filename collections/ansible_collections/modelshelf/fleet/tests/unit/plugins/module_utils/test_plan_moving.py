@@ -71,7 +71,7 @@ def test_mount_with_older_settings_moves_its_instances(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("step", "reasons"), [("begun", []), ("drained", []), ("gate", ["unfinished"])])
 def test_move_that_a_run_has_left_after_the_stop_is_ended(tmp_path: Path, step: str, reasons: list[str]) -> None:
-    assert moves(beside(settled(tmp_path), move={"step": step}, hold=None)) == reasons
+    assert moves(beside(settled(tmp_path), move={"step": step, "who": "ops", "to": 2}, hold=None)) == reasons
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def test_lines_of_a_plan() -> None:
         "",
         "3 to move on 2 of 4 hosts, 1 held; 25.0 GiB from the store",
         "staging 25 s, swap 3 min 0 s, together 3 min 25 s",
-        "note: gpu-03: main is held at qwen-qwen2-7b v1 and stays there (qwen-qwen2-7b v2 is wanted);"
-        " name another version, or lift the hold",
+        "note: gpu-03: main is held at qwen-qwen2-7b v1 and stays as it is (qwen-qwen2-7b v2 is wanted);"
+        " name another version, or lift the hold with rollout_lift_hold",
     ]
 
 

@@ -101,7 +101,7 @@ def test_new_generation_serves_and_the_old_one_is_the_previous(main: Instance, h
 
 @pytest.mark.parametrize("step", ["stop", "start", "gate"])
 def test_fault_puts_the_old_generation_back_with_both_links(main: Instance, host: Host, step: str) -> None:
-    host.faults = {step: ["the disk is on fire"]}
+    host.faults = {step: ["the disk is on fire."]}
     move = Swap(main, begun(main), host, "r1").go()
     assert (move.step, move.cause) == (REVERTED, "the disk is on fire")
     assert (host.running, links(main), host.gated) == (3, (3, 2), [3])
