@@ -28,9 +28,10 @@ from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_input impor
     read_only,
     read_outside,
 )
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_notes import note_outside, note_shelf, note_steps
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_ports import check_ports
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_room import Staging, as_list, plan_staging
-from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import Shelf, read_shelf
+from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_shelf import read_shelf
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_times import note_unknown, predict, total_seconds
 from ansible_collections.modelshelf.fleet.plugins.module_utils._plan_waves import plan_waves
 from ansible_collections.modelshelf.fleet.plugins.module_utils._waves import parse_serial, read_minimum
@@ -97,14 +98,14 @@ def rollout_plan(
     for host in fleet:
         check_devices(host, findings)
         check_ports(host, findings)
-        _note_steps(host, findings)
+        note_steps(host, findings)
         _check_mounts(host, findings)
     staying = {**dict.fromkeys(silent, frozenset[str]()), **beside}
     waves: list[list[str]] = []
     if fleet:
         waves = read(lambda: plan_waves(fleet, wished, least, careful, findings, staying), [])
-        _note_shelf(fleet, staging, stock, findings)
-        _note_outside(beside, findings)
+        note_shelf(fleet, staging, stock, findings)
+        note_outside(beside, findings)
     predictions = [predict([host for host in fleet if host.name in wave], staging, pace, move_time) for wave in waves]
     note_unknown(fleet, staging, pace, move_time, findings)
     reasons = list(dict.fromkeys(findings.refusals))
@@ -145,61 +146,6 @@ def _hosts(value: Any, group: str) -> list[Mapping[str, Any]]:
             " and that the hosts have modelshelf_instances"
         )
     return found
-
-
-def _note_shelf(fleet: Sequence[Host], staging: Mapping[str, Staging], shelf: Shelf, findings: Findings) -> None:
-    if shelf.fault and any(host.moves for host in fleet):
-        findings.notices.append(f"the store does not say what it has: {shelf.fault}")
-    reading = [host.name for host in fleet if staging[host.name].fetch and not host.cached]
-    if reading:
-        findings.notices.append(
-            f"the mounts of {', '.join(reading)} keep no copy: their bytes are read from the store while servers start,"
-            " not before"
-        )
-
-
-def _note_outside(hosts: Mapping[str, frozenset[str]], findings: Findings) -> None:
-    serving, busy = ([name for name in hosts if bool(hosts[name]) == serves] for serves in (True, False))
-    if serving:
-        findings.notices.append(
-            f"outside of the limit, not planned, and taken to serve what the inventory says: {', '.join(serving)}"
-        )
-    if busy:
-        findings.notices.append(
-            "outside of the limit, and not counted, since they do not answer or another run moves them:"
-            f" {', '.join(busy)}"
-        )
-
-
-def _note_steps(host: Host, findings: Findings) -> None:
-    for step in host.steps:
-        ours, theirs = digest_of(step.current_release), step.wanted_digest
-        if step.current == step.wanted and ours and theirs and ours != theirs:
-            findings.notices.append(
-                f"{host.name}: {step.name} serves {step.wanted} with digest {ours}, the shelf has {theirs}: a version"
-                " should never change"
-            )
-        if step.fate == HELD and step.reasons:
-            findings.notices.append(
-                f"{host.name}: {step.name} is held at {step.current or 'nothing'} and stays as it is"
-                f" ({_not_applied(step)}); name another version, or lift the hold with rollout_lift_hold"
-            )
-        if step.left:
-            findings.notices.append(
-                f"{host.name}: {step.left['who']} began to move {step.name} to generation {step.left['to']}, and came"
-                f" to the step {step.left['step']}. When that run is gone, the next one ends this first and undrains it"
-            )
-    for name, version in host.strangers.items():
-        findings.notices.append(
-            f"{host.name}: {name} runs {version} and is not in the inventory; it is left alone, and may hold a port"
-            " and GPUs"
-        )
-
-
-def _not_applied(step: Step) -> str:
-    if step.current == step.wanted:
-        return f"the inventory's {', '.join(step.reasons)} is not applied"
-    return f"{step.wanted} is wanted"
 
 
 def _check_mounts(host: Host, findings: Findings) -> None:
